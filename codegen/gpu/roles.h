@@ -209,9 +209,10 @@ void hip_role_after_loop(Fn *, const Op *loop);
 /* roles_run.c: a loop whose turns begin anew after so many iterations. */
 void hip_role_runs(Fn *, const Op *loop);
 
+bool hip_role_is_exponent(Fn *, const Op *exp); /* roles_exp.c: it is made by a multiplication and addition, ahead of its reader */
 void hip_role_line_small(Fn *, const Op *convert, const char *from, int64_t n); /* roles_exp.c */
 bool hip_role_is_kept(const Op *get);                           /* roles_late.c: its slot is read a turn later */
-void hip_role_name_slot(Fn *, const Op *get, const char *slot); /* roles_step.c: tiles of it by that variable */
+void hip_role_name_slot(Fn *, const Op *get, const char *slot); /* roles_name.c: tiles of it by that variable */
 bool hip_role_is_late(const Op *loop); /* roles_turn.c: pieces of it with products run a turn late */
 /* roles_turn.c: turns that the text can have; loops that groups end in turn. */
 void hip_role_turns_check(Fn *, const Op *loop);

@@ -138,6 +138,11 @@ static void exp_ways(Fn *f, const Exponent *e, const Tile *to, const char *small
     fn_line(f, "}");
 }
 
+bool hip_role_is_exponent(Fn *f, const Op *op) {
+    Exponent e;
+    return exponent_of(f, op, &e);
+}
+
 /* Where the row's number is large, x becomes x less that number, which then is none. */
 bool hip_role_exp(Fn *f, const Op *op) {
     static const double log2_e = 1.4426950408889634; /* powers of 2 in one of e */

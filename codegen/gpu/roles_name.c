@@ -88,3 +88,13 @@ const char *hip_role_ring(Fn *f, int ring) {
 const char *hip_role_slot_before(Fn *f, int ring) {
     return fn_text(f, "tile_own_before(%s, &%s)", hip_role_ring(f, ring), hip_role_end(f, ring));
 }
+
+void hip_role_name_slot(Fn *f, const Op *get, const char *slot) {
+    const RingFacts *r = &f->hip->role->facts->ring[get->ring];
+    f->hip->role->got[get->ring] = slot;
+    for (int i = 0; i < get->res.n; i++) {
+        const char *tile =
+            r->tile[i] ? fn_text(f, "%s + %s", slot, r->tile_name[i]) : slot;
+        fn_held(f, get->res.p[i])->tile = (Tile){.name = tile};
+    }
+}

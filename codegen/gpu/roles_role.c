@@ -48,6 +48,7 @@ void hip_role_plan(Fn *f, const Role *r) {
         for (int i = 0; i < op->res.n && r->warp >= 0; i++)
             if (op->res.p[i]->type.nrange) fn_held(f, op->res.p[i])->hold = HOLD_INLINE;
         hold_apart(f, op);
+        if (r->first >= 0 && hip_role_is_exponent(f, op)) fn_held(f, op->res.p[0])->hold = HOLD_TILE;
         if (r->warp < 0 && hip_role_widens(f, op))
             fn_held(f, op->res.p[0])->hold = HOLD_TILE, fn_held(f, op->arg.p[0])->hold = HOLD_UNUSED;
         if (op->kind != OP_WRITE || !op->arg.p[0]->def || op->arg.p[0]->def->kind != OP_CAST) continue;

@@ -97,15 +97,6 @@ static const Op *get_at(const Region *body, int ring, int number) {
     return NULL;
 }
 
-void hip_role_name_slot(Fn *f, const Op *get, const char *slot) {
-    f->hip->role->got[get->ring] = slot;
-    for (int i = 0; i < get->res.n; i++) {
-        const char *tile =
-            facts_of(f, get->ring)->tile[i] ? fn_text(f, "%s + %s", slot, facts_of(f, get->ring)->tile_name[i]) : slot;
-        fn_held(f, get->res.p[i])->tile = (Tile){.name = tile};
-    }
-}
-
 /* The loops around the get run as those around the put do. */
 static void same_ranges(Fn *f, const Op *from, const Op *to) {
     const Op *x = from->in->parent, *y = to->in->parent;

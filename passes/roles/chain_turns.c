@@ -194,10 +194,12 @@ static bool has_piece(const Step *s, int piece) {
     return false;
 }
 
-/* Pieces are numbered from the first one that there is. */
-static void number_from_head(Op *loop) {
-    for (Op *op = loop->region[0]->first; op; op = op->next) op->piece -= HEAD;
-    for (int i = 0; i < loop->turn.n; i++) loop->turn.p[i].piece -= HEAD;
+/* Those that there are, one after the other. */
+static void number_pieces(const Step *s, Op *loop) {
+    int number[PIECES], n = 0;
+    for (int piece = 0; piece < PIECES; piece++) number[piece] = has_piece(s, piece) ? n++ : -1;
+    for (Op *op = loop->region[0]->first; op; op = op->next) op->piece = (int16_t)number[op->piece];
+    for (int i = 0; i < loop->turn.n; i++) loop->turn.p[i].piece = (int8_t)number[loop->turn.p[i].piece];
 }
 
 void chain_turns(const Slice *s, Op *loop) {
@@ -219,5 +221,5 @@ void chain_turns(const Slice *s, Op *loop) {
     sort_pieces(s, loop->region[0]);
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         if (has_piece(&step, line[i].piece)) vec_push(s->m->arena, &loop->turn, line[i]);
-    if (!has_piece(&step, FRONT)) number_from_head(loop);
+    number_pieces(&step, loop);
 }

@@ -1,12 +1,14 @@
 /* lines.c: numbers of a step's keys, as the logarithms of sums that attention's backward pass reads: they come by a
    ring of their own, as tiles of keys do, and threads read them there. A load by all threads would be waited for in
-   each step. Takes: a kernel of products in a chain, with the streams of operands. Gives: these loads as a stream. */
+   each step. Takes: a kernel of products in a chain, with the streams of operands. Gives: which loads these are. */
 #include "passes/roles/slice.h"
 
 /* A step's own, of 32 bits. */
-static bool is_line(Slice *s, const Op *op) {
+bool slice_takes_line(Slice *s, const Op *op) {
     const Op *loop = op->in->parent;
-    if (op->kind != OP_LOAD || s->stream_of[op->res.p[0]->id] || !loop || loop->kind != OP_FOR) return false;
+    if (!s->chained || !chain_has_several(s) || op->kind != OP_LOAD || s->stream_of[op->res.p[0]->id] || !loop ||
+        loop->kind != OP_FOR)
+        return false;
     const Type t = op->res.p[0]->type;
     const Param *p = &s->k->param.p[op->param];
     return t.nrange == 1 && t.range[0] == loop->range && is_key(s, loop->range) && elem_bits(t.elem) == 32 && !p->out &&
@@ -16,10 +18,4 @@ static bool is_line(Slice *s, const Op *op) {
 bool slice_is_line(const Slice *s, const Op *load) {
     const int n = load->res.n ? s->stream_of[load->res.p[0]->id] - 1 : -1;
     return n >= 0 && s->stream.p[n].panel.p[s->slot_of[load->res.p[0]->id]] == PANEL_LINE;
-}
-
-void slice_lines(Slice *s) {
-    if (!s->chained || !chain_has_several(s)) return;
-    for (int i = 0; i < s->op.n; i++)
-        if (is_line(s, s->op.p[i])) stream_line(s, s->op.p[i]);
 }

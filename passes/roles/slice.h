@@ -108,10 +108,9 @@ bool is_widened(const Slice *, const Op *);         /* it widens one, which the 
 bool dot_promotes(const Op *dot);                   /* instructions sum a step alone, and f32 the steps */
 
 /* lines.c: numbers of a step's keys, of products in a chain */
-void slice_lines(Slice *);
+bool slice_takes_line(Slice *, const Op *load);
 bool slice_is_line(const Slice *, const Op *load);
 bool box_is_line(Slice *, const Op *load); /* box.c: it is a box of one row */
-void stream_line(Slice *, const Op *load); /* stream.c */
 bool chain_has_several(const Slice *);     /* chain_plan.c: products of loads, whose sums are not added up */
 
 /* stream.c: how one of its tiles is copied; .fill says who does. */

@@ -165,7 +165,7 @@ static bool take_load(Slice *s, const Op *dot, int i, const Op *load) {
 }
 
 /* With those of the same block. */
-void stream_line(Slice *s, const Op *load) {
+static void take_line(Slice *s, const Op *load) {
     int stream = s->stream.n - 1;
     if (tile_again(s, load)) return;
     while (stream >= 0 && (s->stream.p[stream].panel.p[0] != PANEL_LINE || s->stream.p[stream].at != load->in))
@@ -248,7 +248,8 @@ bool slice_streams(Slice *s) {
     for (int i = 0; i < s->dot.n; i++)
         for (int n = 0; n < 2; n++)
             if (!take_operand(s, s->dot.p[i], n)) return false;
-    slice_lines(s);
+    for (int i = 0; i < s->op.n; i++)
+        if (slice_takes_line(s, s->op.p[i])) take_line(s, s->op.p[i]);
     find_puts(s);
     find_frees(s);
     for (int i = 0; i < s->stream.n; i++)

@@ -207,15 +207,20 @@ def scans():
     left, _ = decays(a, 40)
     y = single(np.einsum("bhij,bihm,bjhm,bjhp->bihp", left[:, 0], many, wide, x))
     calls = [(f"state_scan(x, a, k, q, {n})", y) for n in (1, 8, 40)]
+    inputs = {"x": x, "a": a, "k": k, "q": q}
     for n in (4, 10):
         u, part = 40 // n, lambda t: t.reshape(40 // n, n, *t.shape[2:])
         left, sums = decays(a, n)
-        s = np.einsum("ujhp,ujhm->uhpm", part(x), part(wide))
-        calls.append((f"scan_states(view(x, [{u}, {n}, 30]), view(k, [{u}, {n}, 14]), 6, 2)", single(s)))
+        c, w = single(sums[0]), np.abs(normal(u, 6, n))
+        inputs |= {f"c{n}": c, f"w{n}": w}
+        s = single(np.einsum("uhj,ujhp,ujhm->uhmp", w, part(x), part(wide)))
+        ks = f"view(k, [{u}, {n}, 14])"
+        calls.append((f"scan_turned({ks})", part(k).reshape(u, n, 14).transpose(0, 2, 1)))
+        calls.append((f"scan_states(scan_turned({ks}), view(x, [{u}, {n}, 30]), w{n}, 2)", s.reshape(u, 42, 5)))
         z = np.einsum("uhij,uihm,ujhm,ujhp->uihp", left[0], part(many), part(wide), part(x))
-        z += np.einsum("uhpm,uihm,uhi->uihp", single(s), part(many), np.exp(sums[0]))
-        calls.append((f"scan_output(view(q, [{u}, {n}, 14]), view(k, [{u}, {n}, 14]), view(x, [{u}, {n}, 30]), {calls[-1][0]}, scan_decay(view(a, [{u}, {n}, 6])), 2)", single(z.reshape(u, n, 30))))
-    group("scans", {"x": x, "a": a, "k": k, "q": q}, calls)
+        z += np.einsum("uhmp,uihm,uhi->uihp", s, part(many), np.exp(sums[0]))
+        calls.append((f"scan_output(view(q, [{u}, {n}, 14]), {ks}, view(x, [{u}, {n}, 30]), view({calls[-1][0]}, [{u}, 6, 7, 5]), c{n}, 2)", single(z.reshape(u, n, 30))))
+    group("scans", inputs, calls)
     args = "x: f32[1, 40, 6, 5], a: f32[1, 40, 6], k: f32[1, 40, 4, 7], n: f32[1, 40, 2, 7]"
     refused("state_scan(x, a, n, n, 16)", "f32[1, 40, 6, 5]", args)
     refused("state_scan(x, a, k, k, 8)", "f32[1, 40, 6, 5]", args)
