@@ -150,8 +150,8 @@ static void print(Arm *arm, int arms, const Work *w, const char *matrix, int wor
     for (int i = 0; i < w->m.rows; i++)
         longest = w->m.ptr[i + 1] - w->m.ptr[i] > longest ? w->m.ptr[i + 1] - w->m.ptr[i] : longest;
     printf("{\"bench\": \"spmv\", \"workers\": %d, \"matrix\": \"%s\", \"rows\": %d, \"columns\": %d, \"entries\": %d, "
-           "\"longest\": %d, \"us\": {",
-           workers, matrix, w->m.rows, w->m.columns, w->m.entries, longest);
+           "\"longest\": %d, \"filled\": %d, \"us\": {",
+           workers, matrix, w->m.rows, w->m.columns, w->m.entries, longest, w->s.entries + w->s.long_entries);
     for (int i = 0; i < arms; i++) printf("%s\"%s\": %.2f", i ? ", " : "", arm[i].name, 1e6 * median(arm[i].seconds));
     printf("}}\n");
     fflush(stdout);
@@ -217,6 +217,13 @@ static const Made made[] = {
     {"banded 200k x 9", 200000, 9, 0, false, BAND},       {"random 50k x 5", 50000, 5, 0, true, ANYWHERE},
     {"random 100k x 32", 100000, 32, 0, true, ANYWHERE},  {"random 4k x 400", 4000, 400, 0, true, ANYWHERE},
     {"power law 100k", 100000, 6, 2000, false, ANYWHERE}, {"power law 20k", 20000, 12, 8000, false, ANYWHERE},
+    {"banded 3k x 5", 3000, 5, 0, false, BAND},           {"banded 20k x 3", 20000, 3, 0, false, BAND},
+    {"banded 2k x 40", 2000, 40, 0, false, BAND},         {"banded 4k x 100", 4000, 100, 0, false, BAND},
+    {"banded 1k x 64", 1000, 64, 0, false, BAND},         {"random 2k x 6", 2000, 6, 0, true, ANYWHERE},
+    {"random 10k x 8", 10000, 8, 0, true, ANYWHERE},      {"random 3k x 30", 3000, 30, 0, true, ANYWHERE},
+    {"random 1k x 200", 1000, 200, 0, true, ANYWHERE},    {"random 5k x 60", 5000, 60, 0, true, ANYWHERE},
+    {"power law 3k", 3000, 5, 800, false, ANYWHERE},      {"power law 8k", 8000, 20, 4000, false, ANYWHERE},
+    {"power law 2k", 2000, 8, 1500, false, ANYWHERE},     {"power law 30k", 30000, 4, 10000, false, ANYWHERE},
 };
 
 static int length_of(const Made *d, unsigned *seed) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sparse matrices times a vector: every kernel of the library beside a plain loop over CSR, in turns:
 # bench/cpu/spmv.sh [build folder] [results file] [folder of .mtx files]. A table is printed; JSON lines are added to the
-# results. In the environment: CORE, the number of the core; WORKERS, 1 if it is not given.
+# results. In the environment: CORE, the number of the core; WORKERS, 1 if it is not given; TABLE, a file for
+# tilec tune --train.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build} results=${2:-bench/results/cpu.jsonl} matrices=${3:-../shared/data/matrices}
@@ -23,4 +24,5 @@ pin=(taskset -c "${CORE:-0}")
 [ "${WORKERS:-1}" = 1 ] || pin=()
 "${pin[@]}" "$work/spmv" "${libraries[@]}" "$matrices"/*.mtx >"$work/lines"
 sed "s|^{|{$about, |" "$work/lines" >>"$results"
-python3 bench/cpu/spmv_table.py <"$work/lines"
+# shellcheck disable=SC2086 # no file, no argument
+python3 bench/cpu/spmv_table.py ${TABLE:-} <"$work/lines"

@@ -1,5 +1,5 @@
-"""The lines of bench/cpu/spmv.sh as a table, and each arm in geometric mean and in total time beside the peer, and
-beside an oracle that knows the fastest arm."""
+"""spmv_table.py [TABLE]: the lines of bench/cpu/spmv.sh as a table, and each arm in geometric mean and in total time beside the peer, and beside
+an oracle that knows the fastest arm. TABLE gets the times for tilec tune --train, with those of files as what is only judged."""
 import json
 import math
 import sys
@@ -24,4 +24,11 @@ def summary(name, times):
 
 for arm in arms:
     summary(arm, [row["us"][arm] for row in rows])
+if len(sys.argv) > 1:
+    facts = {"R": "rows", "C": "columns", "Z": "entries", "longest": "longest", "filled": "filled"}
+    with open(sys.argv[1], "w", encoding="utf-8") as table:
+        print("sample", *facts, *(f"us:{arm}" for arm in arms), sep="\t", file=table)
+        for row in rows:
+            name = row["matrix"] if " " in row["matrix"] else "test " + row["matrix"]
+            print(name, *(row[fact] for fact in facts.values()), *(row["us"][arm] for arm in arms), sep="\t", file=table)
 summary("oracle", [min(row["us"][arm] for arm in arms) for row in rows])

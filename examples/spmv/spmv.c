@@ -1,9 +1,10 @@
-/* spmv.c: reads Matrix Market files and multiplies each with a vector by the three programs of spmv.tile. Every
+/* spmv.c: reads Matrix Market files and multiplies each with a vector by the four programs of spmv.tile. Every
    element is compared with f64, within the rounding errors of a sum of its row's length in f32. */
 #include "by_lane.h"
 #include "by_merge.h"
+#include "by_tree.h"
 #include "by_wave.h"
-#include "market.h"
+#include "sliced.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 typedef struct {
     Matrix m;
+    Sliced s;
     float *val, *x, *y;
     double *want, *bound; /* [rows] */
 } Product;
@@ -20,6 +22,7 @@ typedef struct {
     by_lane *lane;
     by_wave *wave;
     by_merge *merge;
+    by_tree *tree;
 } Programs;
 
 static int fail(const char *what, const char *why) {
@@ -65,6 +68,7 @@ static bool product_make(Product *p) {
     p->want = malloc(rows * sizeof *p->want);
     p->bound = malloc(rows * sizeof *p->bound);
     if (!p->val || !p->x || !p->y || !p->want || !p->bound) return false;
+    if (!sliced_make(&p->s, &p->m, sliced_longest(&p->m))) return false;
     for (int k = 0; k < p->m.entries; k++) p->val[k] = (float)p->m.val[k];
     for (int i = 0; i < p->m.columns; i++) p->x[i] = element_at(i);
     reference_fill(p);
@@ -73,6 +77,7 @@ static bool product_make(Product *p) {
 
 static void product_free(Product *p) {
     matrix_free(&p->m);
+    sliced_free(&p->s);
     free(p->val);
     free(p->x);
     free(p->y);
@@ -94,23 +99,53 @@ static int result_check(const Product *p, const char *how, double seconds) {
     return wrong != 0;
 }
 
-/* The three programs have the same arguments, in structs of their own. */
+/* Three programs have the same arguments, in structs of their own. */
 #define ARGS(p)                                                                                                        \
     {                                                                                                                  \
         .ptr = (p)->m.ptr, .col = (p)->m.col, .val = (p)->val, .x = (p)->x, .y = (p)->y, .R = (p)->m.rows,             \
         .C = (p)->m.columns, .Z = (p)->m.entries                                                                       \
     }
 
+static int run_tree(by_tree *tree, const Product *p) {
+    const Sliced *s = &p->s;
+    const by_tree_args args = {.ptr = p->m.ptr,
+                               .col = p->m.col,
+                               .val = p->val,
+                               .x = p->x,
+                               .y = p->y,
+                               .start = s->start,
+                               .srow = s->row,
+                               .scol = s->col,
+                               .sval = s->val,
+                               .lfirst = s->first,
+                               .lrow = s->long_row,
+                               .lptr = s->piece,
+                               .lcol = s->long_col,
+                               .lval = s->long_val,
+                               .filled = s->entries + s->long_entries,
+                               .R = p->m.rows,
+                               .C = p->m.columns,
+                               .Z = p->m.entries,
+                               .S = s->slices,
+                               .M = s->rows,
+                               .SZ = s->entries,
+                               .L = s->long_rows,
+                               .P = s->pieces,
+                               .LZ = s->long_entries};
+    return by_tree_run(tree, &args, NULL);
+}
+
 static int run_way(const Programs *g, const Product *p, int way) {
     if (way == 0) return by_lane_run(g->lane, &(by_lane_args)ARGS(p), NULL);
     if (way == 1) return by_wave_run(g->wave, &(by_wave_args)ARGS(p), NULL);
-    return by_merge_run(g->merge, &(by_merge_args)ARGS(p), NULL);
+    if (way == 2) return by_merge_run(g->merge, &(by_merge_args)ARGS(p), NULL);
+    return run_tree(g->tree, p);
 }
 
 static int multiply(tile_mesh *mesh, const Programs *g, Product *p) {
-    static const char *const how[] = {"lane", "wave", "merge"};
+    static const char *const how[] = {"lane", "wave", "merge", "tree"};
     int failed = 0;
-    for (int way = 0; way < 3; way++) {
+    for (int way = 0; way < 4; way++) {
         for (int i = 0; i < p->m.rows; i++) p->y[i] = NAN;
         double start = seconds_now();
         int code = run_way(g, p, way);
@@ -143,11 +178,13 @@ static int run_files(tile_mesh *mesh, char **path) {
     int failed = 0, code = by_lane_open(mesh, NULL, &g.lane);
     if (!code) code = by_wave_open(mesh, NULL, &g.wave);
     if (!code) code = by_merge_open(mesh, NULL, &g.merge);
+    if (!code) code = by_tree_open(mesh, NULL, &g.tree);
     if (code) failed = tile_failed(code);
     for (; *path && !code; path++) failed |= run_file(mesh, &g, *path);
     by_lane_close(g.lane);
     by_wave_close(g.wave);
     by_merge_close(g.merge);
+    by_tree_close(g.tree);
     return failed;
 }
 
