@@ -1,5 +1,6 @@
-"""usage: table.py TILEC [--target=gfx942] [-D NAME=N ..]: for each kernel of kernels.tile, simulated hits and bytes in row-major
-order and in the order that tilec chooses, and how much longer row-major takes to move them."""
+"""usage: table.py TILEC [--target=gfx942] [-D NAME=N ..] [FILE.hip ..]: for each kernel of kernels.tile, or of HIP files, simulated
+hits and bytes in row-major order and in the order that tilec chooses, and how much longer row-major takes to move them."""
+import concurrent.futures
 import pathlib
 import re
 import subprocess
@@ -10,10 +11,9 @@ SIM = re.compile(
     r"(?P<fetched>[\d.e+-]+) bytes to the L2, (?P<memory>[\d.e+-]+) of memory, (?P<time>[\d.e+-]+) us to move; [^;]*(?P<data>;.*)?")
 
 
-def simulated(tilec, options):
+def simulated(*command):
     """Kernel to its lines: row-major, and its order if it has another one."""
-    source = pathlib.Path(__file__).with_name("kernels.tile")
-    done = subprocess.run([tilec, "explain", source, "--cache-sim", "-W", "no-all", *options], capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     kernels = {}
@@ -23,11 +23,22 @@ def simulated(tilec, options):
     return kernels
 
 
+def all_simulated(tilec, options):
+    files = [o for o in options if o.endswith(".hip")]
+    if not files:
+        source = pathlib.Path(__file__).with_name("kernels.tile")
+        return simulated(tilec, "explain", source, "--cache-sim", "-W", "no-all", *options)
+    options = [o.replace("--target", "--arch") for o in options if o not in files]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        tables = pool.map(lambda file: simulated(tilec, "remap", file, "--cache-sim", *options), files)
+    return {kernel: lines for table in tables for kernel, lines in table.items()}
+
+
 def main(tilec, *options):
     if not any(option.startswith("--target=") for option in options):
         options = ["--target=gfx942", *options]
     print("| kernel | order | L2 hits, % | bytes to the L2 | of memory | row-major takes |\n|---|---|---|---|---|---|")
-    for kernel, (before, *after) in simulated(tilec, options).items():
+    for kernel, (before, *after) in all_simulated(tilec, options).items():
         now = after[0] if after else before
         moved = [f"{float(before[x]):.3g} to {float(now[x]):.3g}" if after else f"{float(now[x]):.3g}"
                  for x in ("hits", "fetched", "memory")]
