@@ -130,18 +130,26 @@ static Remapped kernel_analyse(Remap *r, const HipKernel *hip) {
     return k;
 }
 
-/* A function that names blockIdx has one order: its kernels' if they are one. */
+static bool is_used(const HipKernel *k, const HipUse *use) {
+    for (int i = 0; i < k->nuse; i++)
+        if (k->use[i].body == use->body) return true;
+    return k->unmade && use->helper;
+}
+
+static const HipUse *use_shared(const HipKernel *a, const HipKernel *b) {
+    for (int i = 0; i < a->nuse; i++)
+        if (is_used(b, &a->use[i])) return &a->use[i];
+    return NULL;
+}
+
+/* A helper that names blockIdx can have the order of one kernel. A template that nothing makes may call any. */
 static void shared_refuse(Remap *r) {
     for (int i = 0; i < r->kernel.n; i++)
-        for (int j = 0; j < r->kernel.n; j++) {
-            const HipKernel *a = r->kernel.p[i].hip, *b = r->kernel.p[j].hip;
-            for (int x = 0; x < a->nuse && i != j && !r->kernel.p[i].why; x++)
-                for (int y = 0; y < b->nuse; y++)
-                    if (a->use[x].body == b->use[y].body) {
-                        r->kernel.p[i].why =
-                            arena_format(r->arena, "'%s' reads blockIdx for '%s' too", a->use[x].name, b->name);
-                        break;
-                    }
+        for (int j = 0; j < r->kernel.n && !r->kernel.p[i].why; j++) {
+            const HipKernel *b = r->kernel.p[j].hip;
+            const HipUse *use = i == j ? NULL : use_shared(r->kernel.p[i].hip, b);
+            if (use)
+                r->kernel.p[i].why = arena_format(r->arena, "'%s' reads blockIdx for '%s' too", use->name, b->name);
         }
 }
 

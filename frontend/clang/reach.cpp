@@ -15,8 +15,8 @@ class Reach : public RecursiveASTVisitor<Reach> {
     bool shouldVisitImplicitCode() const { return true; }
     bool shouldVisitTemplateInstantiations() const { return true; }
 
-    void from(const FunctionDecl *kernel) {
-        add(kernel);
+    void from(const std::vector<const FunctionDecl *> &kernels) {
+        for (const FunctionDecl *kernel : kernels) add(kernel);
         while (!open.empty()) {
             now = open.back();
             open.pop_back();
@@ -25,6 +25,11 @@ class Reach : public RecursiveASTVisitor<Reach> {
             TraverseStmt(now->getBody());
             if (const auto *c = dyn_cast<CXXConstructorDecl>(now))
                 for (const CXXCtorInitializer *i : c->inits()) TraverseStmt(i->getInit());
+        }
+        for (const CXXMethodDecl *lambda : lambdas) {
+            const auto *around = dyn_cast<FunctionDecl>(lambda->getParent()->getDeclContext());
+            if (!around || !seen.count(around))
+                refuse("blockIdx is named in a lambda from elsewhere", lambda->getSourceRange());
         }
     }
 
@@ -80,15 +85,24 @@ class Reach : public RecursiveASTVisitor<Reach> {
         return true;
     }
     bool VisitCXXConstructExpr(CXXConstructExpr *e) { return call(e->getConstructor(), e->getSourceRange()), true; }
-    bool VisitWhileStmt(WhileStmt *s) { return waits(s->getCond(), s->getSourceRange()); }
-    bool VisitDoStmt(DoStmt *s) { return waits(s->getCond(), s->getSourceRange()); }
-    bool VisitForStmt(ForStmt *s) { return waits(s->getCond(), s->getSourceRange()); }
+    bool VisitVarDecl(VarDecl *v) {
+        const CXXRecordDecl *type = v->getType()->getAsCXXRecordDecl();
+        if (type && type->hasDefinition() && type->hasNonTrivialDestructor())
+            call(type->getDestructor(), v->getSourceRange());
+        return true;
+    }
+    bool VisitWhileStmt(WhileStmt *s) { return waits(s, s->getSourceRange()); }
+    bool VisitDoStmt(DoStmt *s) { return waits(s, s->getSourceRange()); }
+    bool VisitForStmt(ForStmt *s) {
+        return waits(s->getCond() ? static_cast<Stmt *>(s->getCond()) : s, s->getSourceRange());
+    }
 
   private:
     ASTContext &ast;
     Reached &to;
     std::set<const FunctionDecl *> seen, users;
     std::set<const Expr *> members;
+    std::set<const CXXMethodDecl *> lambdas; // that name blockIdx
     std::vector<const FunctionDecl *> open;
     const FunctionDecl *now = nullptr;
 
@@ -114,10 +128,11 @@ class Reach : public RecursiveASTVisitor<Reach> {
         const Stmt *body = f->getBody();
         if (!body || !sm.isWrittenInMainFile(body->getBeginLoc()) || body->getBeginLoc().isMacroID())
             refuse("blockIdx is named in another file, or by a macro that makes a function", SourceRange(at));
-        else if (isa<CXXMethodDecl>(f) && !cast<CXXMethodDecl>(f)->isStatic() &&
-                 !cast<CXXMethodDecl>(f)->getParent()->isLambda())
+        else if (const auto *m = dyn_cast<CXXMethodDecl>(f); m && m->getParent()->isLambda())
+            lambdas.insert(cast<CXXMethodDecl>(now));
+        else if (m)
             refuse("blockIdx is named in a method", SourceRange(at));
-        else if (!isa<CXXMethodDecl>(f))
+        else
             to.users.push_back(f);
     }
 
@@ -125,32 +140,35 @@ class Reach : public RecursiveASTVisitor<Reach> {
     void call(const FunctionDecl *f, SourceRange at) {
         const FunctionDecl *body = nullptr;
         if (f->hasBody(body)) return add(body);
-        const SourceManager &sm = ast.getSourceManager();
-        const bool own = f->getBuiltinID() || f->isDefaulted() || f->isImplicit() ||
-                         !sm.isWrittenInMainFile(sm.getExpansionLoc(f->getLocation()));
-        if (!own) refuse("a function is called that the file does not have", at);
+        const bool known = f->getBuiltinID() || f->isDefaulted() || f->isImplicit() ||
+                           ast.getSourceManager().isInSystemHeader(f->getLocation());
+        if (!known) refuse("a function is called that the file does not have", at);
     }
 
-    // Spinning on memory that another workgroup writes: then the order of workgroups decides.
-    bool waits(const Expr *condition, SourceRange at) {
+    // Spinning on memory that another workgroup writes: then the order of workgroups decides. Of loops that count only
+    // the condition is looked at.
+    bool waits(Stmt *s, SourceRange at) {
         struct Look : RecursiveASTVisitor<Look> {
+            std::set<const FunctionDecl *> seen;
             bool found = false;
             bool VisitExpr(Expr *e) {
                 const auto *c = dyn_cast<CallExpr>(e);
-                const FunctionDecl *f = c ? c->getDirectCallee() : nullptr;
+                const FunctionDecl *f = c ? c->getDirectCallee() : nullptr, *body = nullptr;
                 const StringRef name = f && f->getIdentifier() ? f->getName() : StringRef();
-                found |= isa<AtomicExpr>(e) || name.contains("atomic") || e->getType().isVolatileQualified();
+                found |= isa<AtomicExpr>(e) || name.contains("atomic") || name.contains("load") ||
+                         name.starts_with("__ld") || e->getType().isVolatileQualified();
+                if (f && f->hasBody(body) && seen.insert(body).second) TraverseStmt(body->getBody());
                 return true;
             }
         } look;
-        if (condition) look.TraverseStmt(const_cast<Expr *>(condition));
+        look.TraverseStmt(s);
         return !look.found || refuse("workgroups wait for each other", at);
     }
 };
 } // namespace
 
-Reached reached_by(ASTContext &ast, const FunctionDecl *kernel) {
+Reached reached_by(ASTContext &ast, const std::vector<const FunctionDecl *> &kernels) {
     Reached to;
-    Reach(ast, to).from(kernel);
+    Reach(ast, to).from(kernels);
     return to;
 }

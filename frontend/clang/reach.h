@@ -13,6 +13,7 @@ struct Reached {
     clang::SourceRange refused_at;
 };
 
-Reached reached_by(clang::ASTContext &, const clang::FunctionDecl *kernel);
+// kernels: those that one template has become, or one.
+Reached reached_by(clang::ASTContext &, const std::vector<const clang::FunctionDecl *> &kernels);
 
 #endif

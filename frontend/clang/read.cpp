@@ -66,7 +66,9 @@ class Reader : public ASTConsumer {
 
     HipKernel kernel(ASTContext &ast, const FunctionDecl *f, const Finder &found) {
         const auto made = found.made.find(f);
-        const FunctionDecl *one = made == found.made.end() ? f : made->second.front();
+        const std::vector<const FunctionDecl *> all =
+            made == found.made.end() ? std::vector<const FunctionDecl *>{f} : made->second;
+        const FunctionDecl *one = all.front();
         HipKernel k = {};
         k.name = room.text(name_of(ast, one));
         k.plain = room.text(f->getNameAsString());
@@ -75,9 +77,9 @@ class Reader : public ASTConsumer {
         for (const Launch &l : found.launches)
             if (l.kernel == one) launched(ast, l, &k, &known);
         sizes_given(f, &k);
-        uses(ast, one, &k);
-        if (!k.refused && one->isDependentContext() && one->isTemplated())
-            refuse(ast, &k, "a template that no launch in this file makes", f->getLocation());
+        uses(ast, all, &k);
+        k.unmade = one->isTemplated() && one->isDependentContext();
+        if (!k.refused && k.unmade) refuse(ast, &k, "a template that no launch in this file makes", f->getLocation());
         if (!k.refused) accesses(ast, one, known, &k);
         return k;
     }
@@ -136,15 +138,18 @@ class Reader : public ASTConsumer {
 
     // ---- where blockIdx is ----
 
-    void uses(ASTContext &ast, const FunctionDecl *f, HipKernel *k) {
+    void uses(ASTContext &ast, const std::vector<const FunctionDecl *> &kernels, HipKernel *k) {
         const SourceManager &sm = ast.getSourceManager();
-        const Reached reached = reached_by(ast, f);
+        const Reached reached = reached_by(ast, kernels);
+        const FunctionDecl *f = kernels.front()->getTemplateInstantiationPattern()
+                                    ? kernels.front()->getTemplateInstantiationPattern()
+                                    : kernels.front();
         std::vector<HipUse> uses;
         uint32_t before = UINT32_MAX;
         for (const FunctionDecl *user : reached.users) {
             const uint32_t body = sm.getFileOffset(user->getBody()->getBeginLoc()) + 1;
             const uint32_t begin = declaration(sm, user);
-            uses.push_back({body, room.text(user->getNameAsString())});
+            uses.push_back({body, room.text(user->getNameAsString()), user != f});
             before = begin < before ? begin : before;
             if (begin == UINT32_MAX) refuse(ast, k, "a macro begins the function", user->getSourceRange());
             if (!user->getDeclContext()->getRedeclContext()->isTranslationUnit()) k->spaced = true;

@@ -66,6 +66,7 @@ typedef struct {
 typedef struct {
     uint32_t body;
     const char *name;
+    bool helper; /* not the kernel itself */
 } HipUse;
 
 typedef struct {
@@ -75,8 +76,8 @@ typedef struct {
     uint32_t before;           /* where declarations can stand that the kernel, and what it calls, can name */
     bool spaced;               /* it stands in a namespace of C++ or a list of declarations */
     int64_t grid[3], block[3]; /* 0: not known */
-    bool threads_known;
-    const char *refused; /* NULL, or why nothing is known of it, and where */
+    bool unmade;               /* a template that no launch makes: what it calls is not known */
+    const char *refused;       /* NULL, or why nothing is known of it, and where */
     HipPlace refused_at;
     HipParam *param;
     HipLoop *loop;

@@ -49,6 +49,15 @@ extern "C" __global__ __launch_bounds__(256) void grouped(const float *a, const 
   c[i * n + j] = sum;
 }
 
+// A lambda of the kernel's own.
+__global__ void lambda(const float *a, const float *b, float *c, int n) {
+  const auto row = [&] { return blockIdx.y * TILE + threadIdx.y; };
+  const int i = row(), j = blockIdx.x * TILE + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; k++) sum += a[i * n + k] + b[k * n + j];
+  c[i * n + j] = sum;
+}
+
 // Below the diagonal alone: tasks differ in length.
 __global__ void causal(const float *a, const float *b, float *c, int n) {
   const int i = blockIdx.x * TILE + threadIdx.y, last = min((int)(blockIdx.x + 1) * TILE, n);
@@ -63,5 +72,6 @@ void launch(const float *a, const float *b, float *c) {
   list::pointers<<<64 * 64, block>>>(a, b, c, 1024);
   made<TILE, float><<<grid, block>>>(a, b, c, 1024);
   grouped<<<64 * 64, block>>>(a, b, c, 1024);
+  lambda<<<grid, block>>>(a, b, c, 1024);
   causal<<<dim3(64, 40), block>>>(a, b, c, 1024);
 }
