@@ -246,6 +246,7 @@ bool hip_role_pixels(Fn *, const Op *, const Ring *, const SlotTile *, int share
 
 /* roles_rows.c: a tile that threads copy row by row, to where `tile` says; false: none that it knows. */
 bool hip_role_rows(Fn *, const Op *, const SlotTile *, const char *tile);
+void hip_role_look(Fn *, const Op *put); /* in a chain, before it waits for a slot: which rows its copies take */
 void hip_role_keep_rows(Fn *, const Op *loop); /* before the loop: where rows begin that its copies take */
 
 /* roles_share.c: sums that the workgroups of a cluster add up, each its share of the columns. */
@@ -263,6 +264,7 @@ bool hip_role_is_near(Fn *, const Op *);
 bool hip_role_chains(Fn *, const Op *mma);
 bool hip_roles_are_wide(const RolesWriter *); /* some such product has more than 128 columns */
 void hip_role_chain(Fn *, const Op *mma);
+bool hip_role_in_chain(Fn *);               /* the kernel has products in a chain */
 bool hip_role_packs(const Op *);            /* a conversion that makes such an operand, .. */
 /* .. of words. Also leaves out the end of a loop that roles_late.c writes. false: it is neither. */
 bool hip_role_make(Fn *, const Op *);

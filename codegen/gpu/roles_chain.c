@@ -119,6 +119,18 @@ bool hip_role_chains(Fn *f, const Op *mma) {
     return !hip_slot(f->k, a, &ring, &tile) || is_written(f, a) || depth * elem_bits(a->type.elem) / 8 != PANEL_BYTES;
 }
 
+bool hip_role_in_chain(Fn *f) {
+    for (int i = 0; i < f->k->roles->role.n; i++) {
+        const Region *body = f->k->roles->role.p[i].body;
+        for (const Op *op = walk(body); op; op = walk_next(op, body)) {
+            int ring, tile;
+            const bool made = op->kind == OP_MMA && !hip_slot(f->k, op->arg.p[0], &ring, &tile);
+            if ((made && !hip_role_makes(f->k)) || writes_operand(f, op)) return true;
+        }
+    }
+    return false;
+}
+
 bool hip_roles_are_wide(const RolesWriter *w) {
     enum { WIDE = 128 /* columns, up to which nothing spills [compiled, nvcc 13.0] */ };
     int ring, tile;

@@ -10,7 +10,13 @@
 
 /* Of the device library (tile_gather.h): bytes of a line, and positions of the contracted range in a panel across it.
  */
-enum { LINE_BYTES = 128, DEPTH = 64 };
+enum {
+    LINE_BYTES = 128,
+    DEPTH = 64,
+    PIECE = 16 /* bytes that a lane copies at once, at most */,
+    REPEATS = 8 /* lines, after which a swizzle repeats (tile_box.h) */,
+    WARP = 32 /* lanes */
+};
 
 /* A tile as lines: the range whose positions follow each other in memory, and the other one. */
 typedef struct {
@@ -18,6 +24,8 @@ typedef struct {
     int lines, size;         /* size: bytes that a lane copies at once */
     int elements;            /* that are these */
     int units;               /* lines of a lane */
+    int panels;              /* of a line's row, one behind the other; 0: the tile is one of them, or of others across */
+    bool dealt;              /* lanes of a line look at rows of others in turn, and tell each other */
     int64_t columns;         /* of all panels: at least those of the tile */
     const char *at;          /* the name of the column of the lane's first element in a line */
     const char *line, *unit; /* likewise of a line, and of its number among the lane's */
@@ -39,14 +47,36 @@ static int bytes_at_once(Fn *f, const Op *op, int column) {
     return 0;
 }
 
-static bool lines_of(Fn *f, const Op *op, const SlotTile *t, Lines128 *l) {
-    const bool across = t->panel == PANEL_MN128;
-    const int width = elem_bits(t->type.elem) / 8, number = f->hip->role->filling->ring;
-    if (t->type.nrange != 2 || (t->panel != PANEL_K128 && !across)) return false;
+static int64_t slot_extent(Fn *f, int range) {
+    return hip_role_extent(f->m, f->k, f->k->roles->ring.p[f->hip->role->filling->ring].per, range);
+}
+
+static void ranges_of(const Op *op, const SlotTile *t, Lines128 *l) {
     const bool second = counts_along(op, t->type.range[1]);
     l->column = t->type.range[second], l->row = t->type.range[!second];
-    const int64_t rows = hip_role_extent(f->m, f->k, f->k->roles->ring.p[number].per, l->row),
-                  columns = hip_role_extent(f->m, f->k, f->k->roles->ring.p[number].per, l->column);
+}
+
+/* Rows of other than one line, along panels of all rows. */
+static bool panels_of(Fn *f, const Op *op, const SlotTile *t, Lines128 *l) {
+    const int width = elem_bits(t->type.elem) / 8, lanes = LINE_BYTES / PIECE;
+    if (t->type.nrange != 2 || (t->panel != PANEL_K128 && t->panel != PANEL_MN128)) return false;
+    ranges_of(op, t, l);
+    const int64_t rows = slot_extent(f, l->row), columns = slot_extent(f, l->column) * width;
+    l->panels = (int)((columns + LINE_BYTES - 1) / LINE_BYTES);
+    l->columns = l->panels * LINE_BYTES / width;
+    l->lines = (int)rows, l->size = PIECE, l->elements = PIECE / width;
+    l->units = (int)(rows * lanes / f->hip->threads);
+    l->dealt = true;
+    return f->hip->threads / lanes % REPEATS == 0 && l->units * f->hip->threads == rows * lanes &&
+           hip_run_is_multiple(f, op, l->column, l->elements);
+}
+
+static bool lines_of(Fn *f, const Op *op, const SlotTile *t, Lines128 *l) {
+    const bool across = t->panel == PANEL_MN128;
+    const int width = elem_bits(t->type.elem) / 8;
+    if (t->type.nrange != 2 || (t->panel != PANEL_K128 && !across)) return false;
+    ranges_of(op, t, l);
+    const int64_t rows = slot_extent(f, l->row), columns = slot_extent(f, l->column);
     const int64_t line = LINE_BYTES / width;
     if (across ? rows != DEPTH : columns != line) return false;
     l->columns = (columns + line - 1) / line * line;
@@ -132,10 +162,10 @@ static const char *kept_rows(const Fn *f, const Op *copy) {
     return NULL;
 }
 
-/* Of an element of the tensor; -1: none. */
-static const char *number_type(const Fn *f, const Op *copy) {
+/* Of an element of the tensor, or of so many together; -1: none. */
+static const char *number_type(const Fn *f, const Op *copy, int each) {
     const Param *p = &f->k->param.p[copy->param];
-    double most = 1;
+    double most = 1.0 / each;
     for (int d = 0; d < p->ndim; d++) most *= (double)size_most(f->m, p->dim[d]);
     return most > 0 && most <= INT32_MAX ? "int" : "int64_t";
 }
@@ -150,6 +180,11 @@ static Nest lines_nest(Fn *f, const Lines128 *l, bool kept) {
 
 static void line_of_unit(Nest *n, const Lines128 *l) {
     const int lanes = LINE_BYTES / l->size;
+    if (l->dealt) {
+        nest_line(n, 1, "const int %s = thread / %d + %d * (%d * %s + thread %% %d);", l->line, lanes,
+                  n->f->hip->threads / lanes, lanes, l->unit, lanes);
+        return;
+    }
     nest_line(n, 1, "const int %s = thread / %d + %d * %s;", l->line, lanes, n->f->hip->threads / lanes, l->unit);
 }
 
@@ -180,11 +215,15 @@ static void rows_keep(Fn *f, const Op *copy, Lines128 *l) {
     const Op rows = with_subscripts(f, copy, 0, copy->sub.n - 2);
     const char *param = f->param[copy->param], *name = c_name(&f->names, fn_text(f, "%s_rows", param));
     const RangeText row = f->range[l->row];
-    fn_line(f, "%s %s[%d]; /* where each of the lane's lines begins in '%s'; -1: nowhere */", number_type(f, copy),
-            name, l->units, param);
+    const int each = l->panels ? l->elements : 1;
+    fn_line(f, "%s %s[%d]; /* where each of the lane's lines begins in '%s'%s; -1: nowhere */", number_type(f, copy, each),
+            name, l->units, param, each > 1 ? fn_text(f, ", in %d elements", each) : "");
     l->line = c_name(&f->names, "line");
     f->range[l->row].pos = cexpr_name(f, l->line);
-    const char *there = row_exists(f, l, hip_role_extent(f->m, f->k, -1, l->row));
+    const int64_t rows_most = hip_role_extent(f->m, f->k, -1, l->row);
+    const char *there = row_exists(f, l, rows_most);
+    if (!there && l->dealt && l->units * (LINE_BYTES / l->size) * f->hip->threads / (LINE_BYTES / l->size) > rows_most)
+        there = fn_text(f, "%s < %" PRId64, l->line, rows_most); /* more numbers than lines */
     Nest n = lines_nest(f, l, true);
     line_of_unit(&n, l);
     if (there) {
@@ -194,7 +233,8 @@ static void rows_keep(Fn *f, const Op *copy, Lines128 *l) {
     }
     loads_once(&n, &rows);
     for (int d = 0; d + 1 < rows.sub.n; d++) there = conjoin(f, there, nest_inside(&n, &rows, d));
-    const char *number = cexpr_bare(nest_number(&n, &rows))->text, *type = number_type(f, copy);
+    const char *number = cexpr_bare(nest_number(&n, &rows))->text, *type = number_type(f, copy, each);
+    if (each > 1) number = fn_text(f, "(%s) / %d", number, each);
     if (there)
         nest_line(&n, 1, "%s[%s] = %s ? (%s)(%s) : -1;", name, l->unit, there, type, number);
     else
@@ -209,7 +249,7 @@ void hip_role_keep_rows(Fn *f, const Op *loop) {
     int kept = 0;
     for (const Op *put = loop->region[0]->first; put; put = put->next)
         for (const Op *op = put->kind == OP_PUT ? put->region[0]->first : NULL; op; op = op->next) {
-            Lines128 l;
+            Lines128 l = {0};
             const bool rows = op->kind == OP_COPY && hip_ring_has_rows(&f->k->roles->ring.p[put->ring]);
             if (!rows || f->k->param.p[op->param].ranks >= 0 || !rows_stand_still(op, loop)) continue;
             if (!lines_of_copy(f, op, &l) || kept + l.units > MOST || f->range[l.row].missing) continue;
@@ -229,9 +269,8 @@ static bool ends_between(const Op *copy, const Lines128 *l) {
 
 /* Pieces of 16 bytes, whose lines lie a multiple of 8 apart: a swizzle repeats after so many. */
 static bool is_pieces(Fn *f, const Op *copy, const Lines128 *l) {
-    enum { PIECE = 16 /* bytes */, REPEATS = 8 /* lines (tile_box.h) */ };
     const int apart = f->hip->threads / (LINE_BYTES / l->size);
-    return l->size == PIECE && apart % REPEATS == 0 && ends_between(copy, l) && !strcmp(number_type(f, copy), "int");
+    return l->size == PIECE && apart % REPEATS == 0 && ends_between(copy, l) && !strcmp(number_type(f, copy, 1), "int");
 }
 
 /* That the lane's part of each line exists; NULL: certainly. */
@@ -299,10 +338,83 @@ static void copy_lines(Fn *f, const Op *op, const Lines128 *l, const char *tile,
     nest_print(&n);
 }
 
+/* That the lane's part of the last panel exists: "true" where all do. */
+static const char *last_exists(Fn *f, const Lines128 *l) {
+    const int64_t width = slot_extent(f, l->column), panel = l->columns / l->panels;
+    return width == l->columns ? "true" : fn_text(f, "%s < %" PRId64, l->at, width - (l->panels - 1) * panel);
+}
+
+/* Other copies of the block, as of keys and of values, may have the same rows. */
+static bool has_rows_of(const Fn *f, const Op *copy, const Op *other) {
+    const Param *p = &f->k->param.p[copy->param], *q = &f->k->param.p[other->param];
+    bool same = copy->in->parent->in == other->in->parent->in && p->ndim == q->ndim && p->elem == q->elem &&
+                copy->sub.n == other->sub.n;
+    for (int d = 0; same && d < p->ndim; d++) same = size_equal(p->dim[d], q->dim[d]);
+    for (int d = 0; same && d + 1 < copy->sub.n; d++)
+        same = affine_equal(&copy->sub.p[d].lo, &other->sub.p[d].lo);
+    return same;
+}
+
+static const char *rows_of_step(Fn *f, const Op *copy, Lines128 *l) {
+    RoleText *r = f->hip->role;
+    for (int i = 0; i < r->rows.n; i++)
+        if (has_rows_of(f, copy, r->rows.p[i].copy)) return r->rows.p[i].name;
+    const Lines128 all = *l;
+    if (l->dealt) l->units = (l->units + LINE_BYTES / l->size - 1) / (LINE_BYTES / l->size);
+    rows_keep(f, copy, l);
+    l->units = all.units;
+    return r->rows.p[r->rows.n - 1].name;
+}
+
+void hip_role_look(Fn *f, const Op *put) {
+    const Ring *ring = &f->k->roles->ring.p[put->ring];
+    Lines128 l = {0};
+    if (!hip_ring_has_rows(ring) || !hip_role_in_chain(f)) return;
+    f->hip->role->filling = put;
+    for (const Op *op = put->region[0]->first; op; op = op->next) {
+        if (op->kind != OP_COPY || !panels_of(f, op, &ring->tile.p[op->slot], &l)) continue;
+        unit_name(f, &l);
+        rows_of_step(f, op, &l);
+    }
+    f->hip->role->filling = NULL;
+}
+
+/* All rows are looked at before the first one is copied: a page's number takes as long as a row to come. */
+static bool copy_row_panels(Fn *f, const Op *op, const SlotTile *t, const char *tile) {
+    const int width = elem_bits(t->type.elem) / 8;
+    const Op column = with_subscripts(f, op, op->sub.n - 1, op->sub.n - 1);
+    Lines128 l = {0};
+    if (!panels_of(f, op, t, &l) || strcmp(number_type(f, op, l.elements), "int")) return false;
+    const RangeText row = f->range[l.row], of_column = f->range[l.column];
+    unit_name(f, &l);
+    const char *rows = rows_of_step(f, op, &l);
+    l.at = c_name(&f->names, "part");
+    fn_line(f, "const int %s = thread %% %d * %d;", l.at, LINE_BYTES / l.size, l.elements);
+    f->range[l.column].pos = cexpr_name(f, l.at);
+    Nest n = lines_nest(f, &l, true);
+    const char *from = c_name(&f->names, "from"), *to = c_name(&f->names, "to");
+    const char *inside = nest_inside(&n, &column, column.sub.n - 1);
+    fn_line(f, "const %s *const %s = &%s;", memory_c(f->k->param.p[op->param].elem), from,
+            nest_element(&n, &column)->text);
+    fn_line(f, "const uint32_t %s = tile_line_at(%s, thread / %d, %d * %s);", to, tile, LINE_BYTES / l.size, width, l.at);
+    const int lanes = LINE_BYTES / l.size;
+    const char *number = fn_text(f, "%s[%s]", rows, l.unit);
+    if (l.dealt)
+        number = fn_text(f, "(int)tile_shuffle((uint32_t)%s[%s / %d], (thread & %d) + %s %% %d)", rows, l.unit, lanes,
+                         WARP - lanes, l.unit, lanes);
+    nest_line(&n, 1, "tile_row_panels(%s + %d * %s, %s, %s, %d, %d, %s);", to,
+              LINE_BYTES * f->hip->threads / lanes, l.unit, from, number, l.panels, l.lines * LINE_BYTES,
+              last_exists(f, &l));
+    nest_print(&n);
+    f->range[l.row] = row, f->range[l.column] = of_column;
+    return !inside;
+}
+
 bool hip_role_rows(Fn *f, const Op *op, const SlotTile *t, const char *tile) {
     const int width = elem_bits(t->type.elem) / 8;
     const char *kept = kept_rows(f, op);
-    Lines128 l;
+    Lines128 l = {0};
+    if (hip_role_in_chain(f)) return copy_row_panels(f, op, t, tile);
     if (!lines_of(f, op, t, &l)) return false;
     const RangeText row = f->range[l.row], column = f->range[l.column];
     unit_name(f, &l);

@@ -170,6 +170,7 @@ static void put_own(Fn *f, const Op *put) {
 static void put_threads(Fn *f, const Op *put, const char *done) {
     const char *slot = slot_new(f, put->ring), *ring = hip_role_ring(f, put->ring), *end = hip_role_end(f, put->ring);
     f->hip->role->slot = slot;
+    hip_role_look(f, put);
     slot_line(f, slot, fn_text(f, "tile_ring_open(%s, &%s)", ring, end), false);
     writes(f, put);
     end_open(f);

@@ -63,7 +63,7 @@ static bool says_more(const Planned *p, PlanArm *arm, const Planned *best, PlanA
 
 static Planned roles_or(PassContext *c, const Kernel *k, const MatrixTarget *t, Planned schedule) {
     const Planned roles = roles_plan(c, k, t);
-    return roles.why.words ? schedule : roles;
+    return roles.why.words || roles.few ? schedule : roles;
 }
 
 /* Schedules know rectangular grids. */

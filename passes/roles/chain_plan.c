@@ -20,7 +20,7 @@ enum {
     LEAST_BARRIERS = 512, /* .. of which lines leave so many (lines.c) */
     OWN_WORDS = 40,       /* of a thread: addresses, counters, what rows have one of [guess]; .. */
     FEW_WORDS = 24,       /* .. where several products begin a step, and rows have none [compiled: widths 64, 128], or
-                             three groups have narrow rows [compiled: width 64] */
+                             three groups have narrow rows, or others the columns [compiled: widths 64, 512] */
     SPARE_WORDS = 16,     /* with so many more nothing spills [compiled: widths 64 to 256], .. */
     TAIL_WORDS = 25       /* .. likewise where a step may be cut short */
 };
@@ -44,14 +44,21 @@ static int64_t step_of(const Slice *s, const Op *loop, const TilePlan *t) {
     return most < t->columns ? ceil_div(most, KEYS_STEP) * KEYS_STEP : t->columns;
 }
 
-/* Of a thread: of the group with the one that copies, for which 30 values spill with 24 (compiled); of those that
-   multiply. All groups together have 512 of each of 128 threads, or 504. */
-static const struct {
-    int copy, multiply;
-} registers[MOST_GROUPS + 1] = {[1] = {40, 232}, [PAIR] = {40, 232}, [MOST_GROUPS] = {32, 160}};
+/* Of a thread: of the group with the one that copies, for which 30 values spill with 24 (compiled), or where lanes copy
+   rows; of those that multiply. All groups together have 512 of each of 128 threads, or 504. */
+typedef struct {
+    int copy, multiply, weigh;
+} Registers;
+
+static const Registers by_boxes[MOST_GROUPS + 1] = {[1] = {40, 232, 0}, [PAIR] = {40, 232, 0}, [MOST_GROUPS] = {32, 160, 0}},
+                       by_rows[MOST_GROUPS + 1] = {[1] = {56, 240, 0}, [PAIR] = {56, 224, 0}, [MOST_GROUPS] = {56, 152, 0}};
 
 /* Of a group that has rows and keys, and of those that share columns: 128 sums and what is sent [guess]. */
-static const struct { int copy, multiply, weigh; } wide_registers = {32, 120, 176};
+static const Registers of_wide = {56, 120, 168};
+
+static const Registers *registers_of(const Slice *s, const TilePlan *t) {
+    return s->wide >= 0 ? &of_wide : slice_has_fill(s, FILL_ROWS) ? &by_rows[t->groups] : &by_boxes[t->groups];
+}
 
 static int64_t positions(const Slice *s, int range, const TilePlan *t) {
     if (range == s->row) return t->rows;
@@ -74,12 +81,17 @@ static int words_carried(const Slice *s, const Op *loop, const TilePlan *t) {
     return words;
 }
 
+/* In the same registers. */
+static bool adds_to_product(const Op *dot) {
+    return dot->arg.n > 2 && dot->arg.p[2]->def && dot->arg.p[2]->def->kind == OP_DOT;
+}
+
 static int words_of_step(const Slice *s, const Op *loop, const TilePlan *t) {
     int words = 0, made = 0;
     for (int i = 0; i < s->dot.n; i++) {
         const Op *dot = s->dot.p[i];
         if (dot->in->parent != loop) continue;
-        if (is_key(s, dot_column(s, dot))) words += words_of(s, dot->res.p[0]->type, t);
+        if (is_key(s, dot_column(s, dot)) && !adds_to_product(dot)) words += words_of(s, dot->res.p[0]->type, t);
         for (int n = 0; n < 2; n++)
             if (operand_is_made(dot, n)) made = (int)fmax(made, words_of(s, dot->arg.p[n]->type, t));
     }
@@ -109,12 +121,12 @@ static int words_most(const Slice *s, const TilePlan *t) {
         const Op *op = s->op.p[i];
         if (op->kind == OP_FOR) most = (int)fmax(most, words_carried(s, op, t) + words_of_step(s, op, t));
     }
-    return most + (t->groups > PAIR || (chain_has_several(s) && !carries_rows(s)) ? FEW_WORDS : OWN_WORDS);
+    return most + (t->groups > PAIR || s->wide >= 0 || (chain_has_several(s) && !carries_rows(s)) ? FEW_WORDS : OWN_WORDS);
 }
 
 /* Operands in registers of all products of a step, while those of the next one are made: of the loop that has most. */
 bool chain_holds_steps(const Slice *s) {
-    const int groups = s->k->plan.regs.n - 1;
+    const int groups = plan_row_groups(&s->k->plan);
     const TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups};
     int all = 0, most = 0;
     for (int i = 0; i < s->dot.n; i++)
@@ -123,7 +135,7 @@ bool chain_holds_steps(const Slice *s) {
             const int words = operand_is_made(dot, n) ? words_of(s, dot->arg.p[n]->type, &t) : 0;
             all += words, most = words > most ? words : most;
         }
-    return !chain_has_several(s) || words_most(s, &t) + all - most <= registers[groups].multiply;
+    return !chain_has_several(s) || words_most(s, &t) + all - most <= registers_of(s, &t)->multiply;
 }
 
 /* ---- memory ---- */
@@ -244,14 +256,10 @@ typedef struct {
     bool spare, whole;
 } Wish;
 
-static int rows_registers(const Slice *s, const TilePlan *t) {
-    return s->wide >= 0 ? wide_registers.multiply : registers[t->groups].multiply;
-}
-
 static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
     const bool tail = (wish.spare || wish.whole) && has_tail(s, t);
     const int left = !wish.spare ? 0 : tail ? TAIL_WORDS : t->groups > PAIR ? SPARE_WORDS / 2 : SPARE_WORDS;
-    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > rows_registers(s, t) || (wish.whole && tail)) return false;
+    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > registers_of(s, t)->multiply || (wish.whole && tail)) return false;
     t->stages = stages_of(s, t);
     return t->stages >= LEAST_STAGES;
 }
@@ -262,7 +270,8 @@ static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     s->any_steps = fixed < FIXED_ALL;
     const Range *rows = &s->k->range.p[s->row];
     const bool more = (!rows->tunable || s->k->plan.sized) && rows->size == GROUP_ROWS * MOST_GROUPS;
-    for (t->groups = s->wide >= 0 ? 1 : more ? MOST_GROUPS : PAIR; t->groups > 0; t->groups--) {
+    const bool one = s->wide >= 0 || (!is_fixed(s, s->row) && size_most(s->m, rows->of) <= GROUP_ROWS);
+    for (t->groups = one ? 1 : more ? MOST_GROUPS : PAIR; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
         for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
             for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
@@ -317,9 +326,10 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     p->plan.cut = s->k->plan.cut;
     p->plan.unaligned = s->k->plan.unaligned;
     p->cost = (int)fmin(1 + clocks_of(s, t), INT32_MAX);
-    vec_push(s->m->arena, &p->plan.regs, s->wide >= 0 ? wide_registers.copy : registers[t->groups].copy);
-    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, rows_registers(s, t));
-    for (int i = 0; i < WIDE_GROUPS && s->wide >= 0; i++) vec_push(s->m->arena, &p->plan.regs, wide_registers.weigh);
+    const Registers *regs = registers_of(s, t);
+    vec_push(s->m->arena, &p->plan.regs, regs->copy);
+    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, regs->multiply);
+    for (int i = 0; i < WIDE_GROUPS && s->wide >= 0; i++) vec_push(s->m->arena, &p->plan.regs, regs->weigh);
     planned_tile(p, s->row, t->rows);
     for (int i = 0; i < s->op.n; i++)
         if (is_step(s->op.p[i])) planned_tile(p, s->op.p[i]->range, step_of(s, s->op.p[i], t));
@@ -328,18 +338,20 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
                         s->wide >= 0 ? ", 2 share columns" : "", differ ? ", tasks by a counter" : "");
 }
 
-/* Fewer tasks leave most of the machine idle: `split` may cut their loop. */
-static bool is_better_cut(const Slice *s, const TilePlan *t) {
-    double tasks = 1;
-    bool merges = false;
-    if (s->c->options->split == 1) return false; /* loops stay whole */
-    for (int i = 0; i < s->k->ngrid; i++) {
-        const Range *r = &s->k->range.p[i];
-        if (!size_is_number(r->of)) return false;
-        if (r->kind != RANGE_WHOLE) tasks *= (double)ceil_div(r->of.c, i == s->row ? t->rows : r->size);
+/* Of the only loop with products. */
+static int64_t parts_of(const Slice *s, const TilePlan *t) {
+    const Op *loop = NULL;
+    double clocks = 0, bytes = 0;
+    for (int i = 0; i < s->op.n; i++) {
+        if (!is_step(s->op.p[i])) continue;
+        if (loop || s->op.p[i]->in != s->k->body) return 1;
+        loop = s->op.p[i];
     }
-    for (int i = 0; i < s->op.n; i++) merges = merges || (s->op.p[i]->kind == OP_FOR && s->op.p[i]->region[1]);
-    return merges && 2 * tasks < s->target->processors;
+    if (!loop) return 1;
+    clocks = clocks_of(s, t) / steps_of(s, loop, t);
+    for (int i = 0; i < s->stream.n; i++)
+        if (s->stream.p[i].at->parent == loop) bytes += (double)stream_bytes(s, &s->stream.p[i], t);
+    return chain_parts(s, t, loop, clocks, bytes);
 }
 
 static int count_loops(const Slice *s) {
@@ -369,9 +381,11 @@ bool chain_plan(Slice *s, Planned *p) {
     TilePlan t = {.cluster = 1};
     if (count_loops(s) >= PLANNED_TILES) return slice_refuse(s, NULL, NULL, "it has many loops");
     if (!find_tiles(s, &t, FIXED_ALL)) return refuse_tiles(s);
-    if (is_better_cut(s, &t)) return slice_refuse(s, NULL, NULL, "the result is small");
     *p = (Planned){0};
+    const int64_t parts = parts_of(s, &t);
     plan_record(s, &t, p);
+    p->plan.parts = parts > 1 ? (int)parts : 0;
+    p->few = chain_is_few(s, &t);
     return true;
 }
 

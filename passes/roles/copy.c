@@ -25,7 +25,7 @@ static void copy_load(Cut *c, const Op *load) {
 /* Tiles that no step of the loop changes. */
 static void copy_before(Cut *c, const Op *loop) {
     for (int i = 0; i < c->s->stream.n; i++)
-        if (c->s->stream.p[i].put == loop) copy_put(c, &c->s->stream.p[i]);
+        if (c->s->stream.p[i].put == loop && c->s->stream.p[i].fill == c->fill) copy_put(c, &c->s->stream.p[i]);
 }
 
 static void copy_condition(Cut *c, const Op *op) {

@@ -34,18 +34,30 @@ static bool is_gathered(const Slice *s, const Op *load) {
     return false;
 }
 
+static bool is_whole(const Slice *s, int range) {
+    return s->k->range.p[range].kind == RANGE_WHOLE && size_is_number(s->k->range.p[range].of);
+}
+
+/* Tiles of a chain have whole rows, or parts that begin at a number. */
+static bool ends_inside(const Slice *s, const Affine *a, Size last) {
+    return a->nterm == 1 && a->term[0].kind == TERM_POS && a->c >= 0 &&
+           a->c + slice_extent(s, a->term[0].id) <= last.c;
+}
+
 /* Other rows of odd lengths are padded before the kernel (pad.c). */
 const char *rows_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     const Param *p = &s->k->param.p[load->param];
     const Size last = p->dim[p->ndim - 1];
     const Affine *along = &load->sub.p[load->sub.n - 1].lo;
-    const int least = 8 * (is_gathered(s, load) ? LEAST_BYTES : MOST_BYTES) / elem_bits(p->elem);
+    const int least = 8 * (is_gathered(s, load) && !s->chained ? LEAST_BYTES : MOST_BYTES) / elem_bits(p->elem);
     if (!size_is_number(last) || last.c % least)
         return slice_text(s, "rows of '%s' are no known multiples of %d bytes", p->name,
                           least * elem_bits(p->elem) / 8);
     const int column = runs_along(s, along, over, least) ? over : kept;
     if (!range_begins_at(s->k, load, column, least) || !runs_along(s, along, column, least) || !is_row(s, load, column))
         return slice_text(s, "a place in '%s' is computed for each element", p->name);
+    if (s->chained && (!is_whole(s, column) || !ends_inside(s, along, last)))
+        return slice_text(s, "rows of '%s' are no whole width", p->name);
     *panel = column == over ? PANEL_K128 : PANEL_MN128;
     return NULL;
 }

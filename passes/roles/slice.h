@@ -124,6 +124,9 @@ bool loop_multiplies(const Op *loop); /* products stand in its body, not in a lo
 enum { CHAIN_PARTS = 2 /* slots of a group, where a result is stored a panel of columns at a time */ };
 bool chain_has_parts(const Slice *); /* its results are stored so */
 bool chain_plan(Slice *, Planned *);
+/* chain_parts.c: of the loop; clocks of a step's products, and bytes that it copies */
+bool chain_is_few(const Slice *, const TilePlan *); /* tasks, for a loop that merges */
+int64_t chain_parts(const Slice *, const TilePlan *, const Op *loop, double clocks, double bytes);
 int chain_slots(const Slice *, const Stream *); /* of its ring */
 bool chain_planned(Slice *); /* the kernel's plan is one of those */
 /* chain_step.c: some step of the loop, with the kernel's sizes, may be cut short. */

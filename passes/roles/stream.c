@@ -126,8 +126,8 @@ static bool find_way(Slice *s, const Op *load, int kept, int over, Way *way) {
     *way = (Way){.why = why.words, .panel = way->panel, .pixels = why.words && box_is_pixels(s, load, kept, over)};
     if (way->pixels) *way = (Way){.panel = PANEL_K128, .pixels = true};
     const char *no_rows = NULL;
-    if (way->why && s->chained) return slice_refuse(s, load, why.fix, "%s", way->why);
     if (way->why) no_rows = rows_why(s, load, kept, over, &way->panel);
+    if (no_rows && s->chained) return slice_refuse(s, load, why.fix, "%s", way->why);
     if (no_rows && strcmp(no_rows, way->why) == 0) return slice_refuse(s, load, why.fix, "%s", way->why);
     if (no_rows) return slice_refuse(s, load, why.fix, "%s; and row by row, %s", way->why, no_rows);
     return way->panel == PANEL_K128 || elem_bits(load->res.p[0]->type.elem) == 16 || refuse_across(s, load, kept, over);

@@ -15,6 +15,16 @@ TILE_FN void tile_line_copy(uint32_t tile, int line, int byte, const void *from,
     tile_copy_some(tile_line_at(tile, line, byte), from, size, tile_max_i32(0, tile_min_i32(bytes, size)));
 }
 
+/* The lane's pieces of a row in panels `step` bytes apart, of which all but the last certainly exist: 16 bytes each, from
+   `at` times 16 bytes behind `from` on; zeros, where `at` is below 0. */
+TILE_FN void tile_row_panels(uint32_t to, const void *from, int at, int panels, int step, bool last) {
+    const char *row = (const char *)from + (int64_t)at * 16;
+    const int here = at < 0 ? 0 : 16;
+#pragma unroll
+    for (int p = 0; p < panels; p++)
+        tile_copy_some(to + step * p, row + 128 * p, 16, p + 1 < panels || last ? here : 0);
+}
+
 /* End of a `put` of rows, which began with tile_ring_open, by each lane: the slot is full when its copies have come. */
 TILE_FN void tile_ring_copied(const tile_ring *r, tile_ring_end *e) {
     tile_mbar_arrive_copied(tile_ring_full(r, e->s));

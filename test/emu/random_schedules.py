@@ -260,7 +260,7 @@ def main():
     tilec, folder, target = sys.argv[1:4]
     options = dict(a[2:].split("=") for a in sys.argv[4:])
     first, n = int(options.get("first", 1)), int(options.get("programs", 20))
-    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,chained,gradients,latent,decode").split(",")
+    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,chained,gradients,decode").split(",")
     wrong, took, names = 0, 0, set()
     for seed in range(first, first + n):
         schedules, message = run(tilec, folder, target, seed, kinds)

@@ -77,8 +77,8 @@ kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (
 
 
 def latent(r):
-    """Attention with results of 264 to 512 columns, and values that are keys, or beside them. Returns the same as `chained`."""
-    elem, n, rest = r.choice(["bf16", "f16"]), r.choice([384, 512, 512]), r.choice([0, 16, 64, 64])
+    """Attention whose values are keys, or lie beside them, with results of up to 512 columns; keys in one piece, or on pages of any size. Returns the same as `chained`."""
+    elem, n, rest = r.choice(["bf16", "f16"]), r.choice([64, 96, 128, 256, 384, 512, 512]), r.choice([0, 16, 64, 64])
     own = r.random() < 0.3  # values of their own, keys of few numbers
     heads = r.choice(["", "bi of b"])
     at, of = ("bi, ", "b, ") if heads else ("", "")
@@ -87,16 +87,21 @@ def latent(r):
     begin, end = SEEN[seen]
     counted = heads and r.random() < 0.5
     begin, end = ("0", "min(t, len[bi])") if counted else (begin, end)
-    k = rest or 64
-    first = f"q[{at}i, e] @ k[{at}j, e]" + f" + q[{at}i, n + c] @ k[{at}j, n + c]" * (rest > 0)
-    x = f"x = {f'q[{at}i, c] @ k[{at}j, c]' if own else first};\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
-    step = STEP.format(x=x, v=f"{'v' if own else 'k'}[{at}j, e]")
+    k, u = rest or 64, r.choice([0, 0, 1, 3, 16, 48, 64]) if heads else 0  # u: places of a page
+    t = -(-t // u) * u if u else t
+    key = lambda x, column: f"{x}[page, pos(j) % u, {column}]" if u else f"{x}[{at}j, {column}]"
+    first = f"q[{at}i, e] @ {key('k', 'e')}" + f" + q[{at}i, n + c] @ {key('k', 'n + c')}" * (rest > 0)
+    x = f"{'page = table[bi, pos(j) / u];' * (u > 0)} x = {f'q[{at}i, c] @ ' + key('k', 'c') if own else first};\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
+    step = STEP.format(x=x, v=key("v" if own else "k", "e"))
     width, lse, free = k if own else n + rest, r.random() < 0.4, t == 0 or r.random() < 0.3
-    more = {"v": f"T[{of}t, {n}]"} if own else {}
-    shapes = {"q": f"T[{of}s, {width}]", "k": f"T[{of}t, {width}]", **more, **{x: y for x, y in {"near": "f32[t]", "slope": "f32[u]"}.items() if x + "[" in score}, **({"len": "i32[b]"} if counted else {})}
+    free, places = free and not u, f"{2 * t // u + 1 if u else 0}, {u}, " if u else f"{of}t, "
+    more = ({"v": f"T[{places}{n}]"} if own else {}) | ({"table": f"i32[b, {max(1, t // u)}]"} if u else {})
+    shapes = {"q": f"T[{of}s, {width}]", "k": f"T[{places}{width}]", **more, **{x: y for x, y in {"near": "f32[t]", "slope": "f32[g]"}.items() if x + "[" in score}, **({"len": "i32[b]"} if counted else {})}
+    unbound = [("u", str(u)), ("t", "T")][: 1 + ("near[" not in score)] if u else []
+    more_const, more_given = "".join(f", const {x}: i64" for x, _ in unbound), "".join(f", {y}" for _, y in unbound)
     text = f"""dim B = 2, S = {s}, T {'<=' if free else '='} {max(1, t + 99 * free)};
 
-kernel chain({', '.join(f'{x}: {y}' for x, y in shapes.items())}, const n: i64, const w: i64) -> (o: T[{of}s, n]{f', z: f32[{of}s]' * lse}) {{
+kernel chain({', '.join(f'{x}: {y}' for x, y in shapes.items())}, const n: i64, const w: i64{more_const}) -> (o: T[{of}s, n]{f', z: f32[{of}s]' * lse}) {{
   each {heads + ', ' * (heads != '')}i: {r.choice(['', 'fixed '] if 'begin' not in begin and 'end' not in end else ['fixed '])}64 of s, e: * of n{f', c: * of {k}' * (own or rest > 0)} {{
     m: f32[i] = -3e38;
     l: f32[i] = 0;
@@ -108,9 +113,11 @@ kernel chain({', '.join(f'{x}: {y}' for x, y in shapes.items())}, const n: i64, 
   }}
 }}
 """
-    outer = lambda y: re.sub(r"\b[bst]\b", lambda a: a[0].upper(), y.replace("T[", elem + "[").replace("[u]", "[3]"))
-    text += f"program p({', '.join(f'{x}_: {outer(y)}' for x, y in shapes.items())}) -> (O: {outer(f'T[{of}s, {n}]')}{', Z: ' + outer(f'f32[{of}s]') if lse else ''}) {{\n  O{', Z' * lse} = chain({', '.join(x + '_' for x in shapes)}, {n}, 40);\n}}\n"
+    outer = lambda y: re.sub(r"\b[bst]\b", lambda a: a[0].upper(), y.replace("T[", elem + "[").replace("[g]", "[3]"))
+    text += f"program p({', '.join(f'{x}_: {outer(y)}' for x, y in shapes.items())}) -> (O: {outer(f'T[{of}s, {n}]')}{', Z: ' + outer(f'f32[{of}s]') if lse else ''}) {{\n  O{', Z' * lse} = chain({', '.join(x + '_' for x in shapes)}, {n}, 40{more_given});\n}}\n"
     values = {"len_": numpy.int32([r.randint(0, max(t, 1)) for _ in range(2)])} if counted else {}
+    if u:
+        values["table_"] = numpy.int32([[r.randint(-1, 2 * t // u + 1) for _ in range(max(1, t // u))] for _ in range(2)])
     return text, values, [f"--size=T={t}"] * free
 
 
