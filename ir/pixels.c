@@ -74,12 +74,16 @@ static bool away_fits(const Kernel *k, const Affine *away, int channel, int64_t 
 
 /* ---- height and width ---- */
 
-/* Pixels in order: those of a row of results, then the next row. div: of positions that the dimension counts. */
-static bool places_fit(const Affine *a, int row, int64_t *div, int64_t *step, int64_t *count) {
+/* Pixels in order: those of a row of results, then the next row. div: of positions that the dimension counts. The last
+   dimension that a range counts has what is left of its positions. */
+static bool places_fit(const Kernel *k, const Affine *a, int row, int64_t *div, int64_t *step, int64_t *count) {
     Digit d;
     *step = *count = 1;
     if (!a->nterm) return true;
-    if (!digit_of(a, row, &d) || d.div != *div || !d.count || d.mul > MOST_STEP) return false;
+    if (!digit_of(a, row, &d) || d.div != *div || d.mul > MOST_STEP) return false;
+    const int64_t all = d.count ? 0 : extent_of(k, row);
+    if (!d.count) d.count = all > 0 ? (all + d.div - 1) / d.div : 0;
+    if (!d.count) return false;
     *step = d.mul, *count = d.count;
     *div *= d.count;
     return true;
@@ -96,7 +100,7 @@ static bool dimension_fits(const Kernel *k, const Op *op, int d, int64_t depth, 
     const Affine *a = &op->sub.p[d].lo;
     split(a, p->row, &p->at[d], &p->away[d]);
     p->at[d].c = p->begin[d] = a->c;
-    return places_fit(&p->at[d], p->row, div, &p->step[d], &p->count[d]) &&
+    return places_fit(k, &p->at[d], p->row, div, &p->step[d], &p->count[d]) &&
            away_fits(k, &p->away[d], p->channel, depth) && corners_fit(p, d, k->param.p[op->param].dim[d]);
 }
 

@@ -5,6 +5,7 @@ import statistics
 import torch
 import torch.distributed as dist
 
+import convolution
 import decode_step
 import grouped
 import run as R
@@ -67,6 +68,14 @@ def step(now, sequences):
     WEIGHTS.update(WEIGHTS or decode_step.weights(torch))
     ms, error = decode_step.step_time(R, now, WEIGHTS, sequences)
     return ms, {}, error
+
+
+def images(now, name, shape):
+    return convolution.measure(now, name, shape)[:3]
+
+
+def short(now, name, r, c):
+    return triple(R.bound_by_memory(now, name, r, c))
 
 
 # ---- two ranks, a process each ----

@@ -2,7 +2,7 @@
 import dataclasses
 import os
 
-from shapes import BATCHED, DEALT, GEMM, GEMM8, GROUPED, SIBLINGS
+from shapes import BATCHED, DEALT, GEMM, GEMM8, GROUPED, IMAGES, SHORT, SIBLINGS, WEIGHTS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +112,23 @@ def decoding():
         yield Line("decode", "nvcc of that step", f"batch {batch}", step, "", (), "", NVCC_SECONDS, True, "s")
 
 
+def convolutions():
+    """Depthwise weights are 3 x 3; those of 7 x 7 have to be as fast as cuDNN's, as those have."""
+    for name, layout in (("convolution", "channels last"), ("block", "residual block"), ("first", "channels in front"), ("depthwise", "depthwise, last"), ("depthwise_first", "depthwise, in front")):
+        for h, w, c in IMAGES:
+            for r, s, stride, pad in WEIGHTS[:1] if name.startswith("depthwise") else WEIGHTS:
+                shape = 32, h, w, c, c, r, s, stride, pad, 1
+                sizes = tuple(zip(("N", "H", "W", "C", "O", "R", "S", "STRIDE", "PAD"), shape))
+                must = 1.0 if r == 7 or name.startswith("depthwise") else 0.95
+                yield Line("images", layout, f"{h}x{w}x{c}, {r}x{s} / {stride}", (Program("convolution.tile", name, sizes),), "images", (name, shape), "cuDNN", must)
+
+
+def short_rows():
+    for r, c in SHORT:
+        for name in ("rms_norm", "residual_norm", "row_softmax", "gated", "turned"):
+            yield Line("short", name.replace("_", " "), f"{r}x{c}", (Program("rows.tile", name, (("R", r), ("C", c))),), "short", (name, r, c), "torch.compile", 1.0)
+
+
 def of_ranks():
     for name, (both, alone, peer, most) in RANKS.items():
         for m, must in most.items():
@@ -119,7 +136,7 @@ def of_ranks():
             yield Line("ranks", name, f"M {m}", programs, name, (m, *alone), peer, must, True)
 
 
-PARTS = {"before": products_before, "rows": products_beside, "sized": run_time, "batched": batches, "grouped": groups, "scaled": scaled, "decode": decoding, "ranks": of_ranks}
+PARTS = {"before": products_before, "rows": products_beside, "sized": run_time, "batched": batches, "grouped": groups, "scaled": scaled, "decode": decoding, "images": convolutions, "short": short_rows, "ranks": of_ranks}
 
 
 def lines(parts):
