@@ -22,7 +22,8 @@ typedef struct {
     int ndim;
     Size dim[MAP_DIMS];
     int box[MAP_DIMS], swizzle;
-    bool few; /* a box has no more rows than the tensor: positions of the dimension before the last */
+    int few; /* a tensor of at most so many positions of the dimension before the last has boxes of as many; 1: those of
+                a box */
     int pixels, begin[MAP_DIMS], step[MAP_DIMS], count[MAP_DIMS]; /* 0: it is none of pixels */
     bool stores;
 } GpuMap;

@@ -19,6 +19,7 @@ const PlanNumber plan_numbers[] = {
     {"apart", offsetof(Plan, apart), 1, INT32_MAX, true},
     {"outside", offsetof(Plan, outside), 1, INT32_MAX, true},
     {"again", offsetof(Plan, again), 1, INT32_MAX, true},
+    {"few", offsetof(Plan, few), 1, INT32_MAX, true},
 };
 const int plan_number_count = sizeof plan_numbers / sizeof *plan_numbers;
 

@@ -56,7 +56,8 @@ typedef struct {
                       rows */
     int stages;    /* slots of the ring that a loop's operands come by */
     int cost; /* clocks of a task: of kernels with one that a call names, that runs whose rounds take least; 0: none */
-    int again; /* clocks that a task takes longer in runs of several rounds */
+    int again; /* clocks that a task takes longer where they are more than .few, .. */
+    int few;   /* .. tasks; 0: where they are several rounds */
     int apart, outside; /* clocks that a task takes longer where rows of operands are no multiples of 128 bytes, and
                            that copies of a cluster take which lie outside of a tensor */
     VEC(int) regs; /* of a thread, for each group of 128 threads */

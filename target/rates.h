@@ -33,6 +33,7 @@ typedef struct {
     double lds;       /* bytes to and from workgroups' memory */
     double boxes;     /* bytes that copies of boxes bring there, .. */
     double boxes_few; /* .. where most of them are of few rows, and two tiles at most have the others */
+    double boxes_most; /* that they bring to one of few processors that copy */
     double products;  /* operations/s of products in tiles of roles; 0: as the rows of the schedule `product` say */
     double busy;      /* share of the peak rate that products of boxes reach, of many processors together */
     double apart;     /* times of what these copies take where rows of tensors are no multiples of 128 bytes */

@@ -60,23 +60,29 @@ static const char *copies_outside(Fn *f, const Kernel *k) {
     return fn_text(f, "%s + (%s < %d)", odd, last, size / of);
 }
 
-/* A cluster, or a workgroup, takes a task in each round. */
-static const CExpr *rounds_text(Fn *f, const Kernel *k, const char *target) {
+static const CExpr *workers_tasks(Fn *f, const Kernel *k) {
     const CExpr *n = cexpr_number(f, 1);
     for (int i = 0; i < k->ngrid; i++) {
         const CExpr *own = range_tasks(f, k, i);
         if (range_cluster(k, i) > 1) own = cexpr_ceil_div(f, own, range_cluster(k, i));
         n = cexpr_mul(f, n, cexpr_operand(f, own));
     }
-    return cexpr_ceil_div(f, n, (int64_t)gpu_facts(target)->at_once[k->roles->cluster] * k->roles->resident);
+    return n;
+}
+
+/* A cluster, or a workgroup, takes a task in each round. */
+static const CExpr *rounds_text(Fn *f, const Kernel *k, const CExpr *tasks, const char *target) {
+    return cexpr_ceil_div(f, tasks, (int64_t)gpu_facts(target)->at_once[k->roles->cluster] * k->roles->resident);
 }
 
 void clocks_lines(Fn *f, const Kernel *k, const char *target) {
     const char *apart = k->plan.apart ? rows_apart(f, k) : NULL;
-    fn_line(f, "const int64_t rounds = %s;", rounds_text(f, k, target)->text);
+    const CExpr *tasks = workers_tasks(f, k);
+    const char *many = k->plan.few ? fn_text(f, "%s > %d", cexpr_operand(f, tasks)->text, k->plan.few) : "rounds > 1";
+    fn_line(f, "const int64_t rounds = %s;", rounds_text(f, k, tasks, target)->text);
     fn_line(f, "%sint64_t task = %d;", apart || k->plan.again ? "" : "const ", k->plan.cost);
     if (apart) fn_line(f, "if (%s) task += %d;", apart, k->plan.apart);
-    if (k->plan.again) fn_line(f, "if (rounds > 1) task += %d;", k->plan.again);
+    if (k->plan.again) fn_line(f, "if (%s) task += %d;", many, k->plan.again);
     if (k->roles->cluster == 1) {
         fn_line(f, "return task * rounds;");
         return;

@@ -168,7 +168,7 @@ static void write_map(Text *to, const Program *p, const GpuMap *m) {
     write_each(to, "sym", p, m, MAP_SYMBOL);
     write_each(to, "split", p, m, MAP_SPLIT);
     write_each(to, "box", p, m, MAP_BOX);
-    if (m->few) text_add(to, ".few = 1, ");
+    if (m->few) text_printf(to, ".few = %d, ", m->few);
     if (m->pixels) write_pixels(to, p, m);
     text_printf(to, ".swizzle = %d%s},\n", m->swizzle, m->stores ? ", .stores = 1" : "");
 }

@@ -68,8 +68,8 @@ static bool planes_of(Fn *f, const Op *op, const Type *tile, const Span *sub, co
     return true;
 }
 
-/* rows: of a box; few: or of the tensor, where a run says that it has fewer. */
-static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, bool few, int columns, Boxes *b) {
+/* rows: of a box; few: or of the tensor, where a run says that it has at most as many as a tile. */
+static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int few, int columns, Boxes *b) {
     const Param *p = &f->k->param.p[op->param];
     const char *plane = "0";
     int64_t planes;
@@ -125,6 +125,11 @@ static const char *end_text(Fn *f, const Op *op, int dim, int range) {
     return cexpr_add(f, f->range[range].begin, f->range[range].count)->text;
 }
 
+/* GpuMap.few of boxes of so many rows of a tile. few: of hip_copied_rows. */
+static int tile_few(int64_t few, int64_t rows, int64_t box) {
+    return few != ROLE_ROWS_OF_RUN ? 0 : box < rows ? (int)rows : 1;
+}
+
 static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
     const bool across = t->panel == PANEL_MN128;
     const int columns = PANEL_BITS / elem_bits(t->type.elem), number = f->hip->role->filling->ring;
@@ -140,14 +145,14 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     const int dim = f->k->param.p[op->param].ndim - (across ? 1 : 2), kept = across ? column : row;
     const int64_t rows = m / parts, piece_of = across ? columns : piece_rows(rows);
     const int64_t few = hip_copied_rows(f->k, number, op->slot);
-    const bool to = !few && leaves_out(f, op, dim, &op->sub.p[op->sub.n - (across ? 1 : 2)].lo, kept, piece_of);
+    const bool to = few <= 0 && leaves_out(f, op, dim, &op->sub.p[op->sub.n - (across ? 1 : 2)].lo, kept, piece_of);
     const int64_t box = few > 0 ? few : across || !to ? rows : piece_of;
-    if (!boxes_of(f, op, &t->type, (int)box, few < 0, columns, &b)) return false;
+    if (!boxes_of(f, op, &t->type, (int)box, tile_few(few, rows, box), columns, &b)) return false;
     b.at_row = hip_role_row(f, op, b.at_row);
     const char *when = hip_role_copy_when(f, op), *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
                *end = !to ? "" : fn_text(f, ", %s", end_text(f, op, dim, kept));
     fn_line(f, "%stile_box_%s%s(%s, %s, %s, %s, %s, %" PRId64 "%s%s, all->rank, %d);", when, across ? "mn" : "k",
-            to ? "_to" : "", f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
+            to && few ? "_few" : to ? "_to" : "", f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
             (across ? b.at_row : b.at_column)->text, (across ? b.at_column : b.at_row)->text, across ? n : m, piece, end,
             sharers);
     return true;
@@ -163,7 +168,7 @@ static bool copy_panels(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     if (row < 0 || column < 0 || sharers > 1) return false;
     const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
     const int64_t few = hip_copied_rows(f->k, number, op->slot);
-    if (m > MOST || m % EIGHT || !boxes_of(f, op, &t->type, (int)(few > 0 ? few : m), few < 0, columns, &b))
+    if (m > MOST || m % EIGHT || !boxes_of(f, op, &t->type, (int)(few > 0 ? few : m), tile_few(few, m, m), columns, &b))
         return false;
     fn_line(f, "%stile_box_panels(%s, %s, %s, %s, %s, %" PRId64 ", %" PRId64 ");", hip_role_copy_when(f, op),
             f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text,
@@ -182,7 +187,7 @@ static bool copy_narrow(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
     const int64_t bytes = n * elem_bits(t->type.elem) / 8;
     const bool whole = panel_info[t->panel].bytes ? bytes == panel_info[t->panel].bytes : bytes == LEAST_BYTES;
-    if (!whole || m > MOST || m % GROUP_ROWS || !boxes_of(f, op, &t->type, (int)m, false, (int)n, &b)) return false;
+    if (!whole || m > MOST || m % GROUP_ROWS || !boxes_of(f, op, &t->type, (int)m, 0, (int)n, &b)) return false;
     fn_line(f, "%stile_box_load(%s, %s, %s, %s, %s, 1);", hip_role_copy_when(f, op), f->hip->role->slot,
             f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text, b.at_row->text);
     return true;

@@ -46,7 +46,7 @@ static bool is_multiplied_alone(const Kernel *k, int ring, int tile, int range) 
 }
 
 int64_t hip_copied_rows(const Kernel *k, int ring, int tile) {
-    enum { MOST = 64 /* of a tile where a run says how many rows there are: of larger ones boxes are left out */ };
+    enum { MOST = 256 /* rows of a box (PTX ISA, tensor maps) */ };
     const Ring *r = &k->roles->ring.p[ring];
     const SlotTile *t = &r->tile.p[tile];
     if (t->fill != FILL_BOX || t->panel != PANEL_K128 || t->share >= 0 || r->per >= 0) return 0;

@@ -19,15 +19,17 @@ static double bytes_asked(const TileQuestion *q, const TilePlan *p) {
     return rows / (p->beside ? p->cluster : 1) + columns / (p->beside ? 1 : p->cluster);
 }
 
-/* All workgroups read the few rows of exchanged operands. */
+/* All workgroups read the few rows of exchanged operands. Where few processors copy, each gets more: the next launch
+   copies beside them, too. */
 static double boxes_rate(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
     enum {
         READERS = 2, /* tiles that have one of the other operand; four bring the usual rate (bench/gpu/log.md) */
         LARGE = 128  /* rows of both tiles: 16, 32 and 56 by 64 bring the usual rate, 128 by 64 more */
     };
-    const bool few = q->exchanged && !q->made_words && ceil_div(q->columns, p->columns) <= READERS,
-               large = p->rows + p->columns >= LARGE;
-    return few && large ? g->boxes_few : g->boxes;
+    const double alone = 0.6; /* power of the share of processors (bench/gpu/log.md, "Clocks of tiles") */
+    const bool few = q->exchanged && !q->made_words, large = p->rows + p->columns >= LARGE;
+    const double rate = few && large && ceil_div(q->columns, p->columns) <= READERS ? g->boxes_few : g->boxes;
+    return few ? fmax(rate, fmin(rate * pow(p->share, -alone), g->boxes_most)) : rate;
 }
 
 double tile_copy_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
@@ -77,18 +79,24 @@ static double share_clocks(const GpuFacts *g, const TileQuestion *q, const TileP
     return g->sum * p->groups + (double)tile_sum_bytes(q, p) / g->summed;
 }
 
+/* Of which one bounds a task, but where both are near: copies from memory do not come evenly. */
+static double both(double a, double b) { return cbrt(a * a * a + b * b * b); }
+
 /* Results go by whole panels. With one slot of results a group waits for its store. */
 double tile_task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
     int64_t columns = ceil_div(p->columns, PANEL_COLUMNS) * PANEL_COLUMNS;
     double ways = q->slots * fmax(MOST_OUTS + 1 - p->outs, 1) + (q->results - q->slots) * SLOW;
     double storing = p->late ? 0 : ways * p->rows * (double)(q->slots ? columns : p->columns) * q->width / g->boxes;
-    return (double)ceil_div(q->steps, p->slices) * step + storing / p->slices + near_clocks(q, p) +
+    return both((double)ceil_div(q->steps, p->slices) * step, p->memory) + storing / p->slices + near_clocks(q, p) +
            share_clocks(g, q, p);
 }
 
-/* Of one of many: a slot has to come back before its turn. */
+/* Of one of many: a slot has to come back before its turn. A pair with one group each of exchanged operands waits for
+   each other. */
 static double step_in_turn(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    const double pair = 1.1; /* times as long (bench/gpu/log.md, "Clocks of tiles") */
     double step = tile_step_clocks(op, g, q, p);
+    if (q->exchanged && p->cluster > 1 && p->groups == 1) step *= pair;
     return fmax(step, tile_slot_clocks(g, q, p, step) / tile_steps_away(q, p));
 }
 
@@ -100,27 +108,30 @@ static double apart_clocks(const MatrixOp *op, const GpuFacts *g, const TileQues
     return tile_task_clocks(g, q, p, step_in_turn(op, g, &apart, &all)) - p->clocks;
 }
 
-/* Few rows come fast where all tasks run at once. Measured on an H200, 256 and 512 rows by 4096 x 4096 in tiles of 256
-   x 64, two slices each: 16.9 and 34.6 us. */
+/* Few rows come fast where all tasks run at once, and on few processors. Measured on an H200, 256 and 512 rows by 4096 x
+   4096 in tiles of 256 x 64, two slices each: 16.9 and 34.6 us; 64, 72 and 104 rows in a tile of 64 columns 11 to 12.8,
+   in two 13.5, 15.5 and 17.2. */
 static double again_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
     TileQuestion many = *q;
     many.exchanged = false;
     return fmax(tile_task_clocks(g, q, p, step_in_turn(op, g, &many, p)) - p->clocks, 0);
 }
 
-/* Of a round: all operands come from memory once, and slices bring them no faster. Groups may have no rows, gathered
+/* Of a round: all operands come from memory once, or the part of a tensor that a task reads, and slices bring them no
+   faster. Groups may have no rows, gathered
    rows are few of many. */
 static double memory_clocks(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    if (q->row_groups > 1 || q->column_groups > 1 || q->gathers) return 0;
-    double sums = (double)q->tasks * (double)q->steps * q->depth / q->rings,
-           bits = sums * (double)(q->row_tiles * q->rows * q->row_bits + q->column_tiles * q->columns * 8 * q->width);
-    return bits / 8 / target_facts(t->name)->memory * gpu_facts(t->name)->clock / tile_rounds(t, q, p);
+    if (q->row_groups > 1 || q->column_groups > 1 || q->gathers || q->made_words) return 0;
+    const double sums = (double)q->tasks * (double)q->steps * q->depth / q->rings,
+                 bits = sums * (double)(q->row_tiles * q->rows * q->row_bits + q->column_tiles * q->columns * 8 * q->width);
+    return fmin(bits / 8, q->bytes) / target_facts(t->name)->memory * gpu_facts(t->name)->clock / tile_rounds(t, q, p);
 }
 
 void tile_count(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
+    p->memory = memory_clocks(t, q, p);
     p->clocks = tile_task_clocks(g, q, p, step_in_turn(op, g, q, p));
-    if (p->slices > 1 && !q->made_words) p->clocks = fmax(p->clocks, memory_clocks(t, q, p));
     p->apart = apart_clocks(op, g, q, p);
     p->again = again_clocks(op, g, q, p);
+    p->few = tile_rounds(t, q, p) > 1 ? 0 : tile_tasks(q, p);
 }

@@ -43,6 +43,9 @@ int tile_steps_away(const TileQuestion *, const TilePlan *);
 
 /* ---- tasks ---- */
 
+/* Of clusters, where these have a tile for each workgroup, or share one. */
+double tile_tasks(const TileQuestion *, const TilePlan *);
+
 double tile_rounds(const MatrixTarget *, const TileQuestion *, const TilePlan *);
 
 /* Of processors that copy at once: where all do, the L2 gives no more. */

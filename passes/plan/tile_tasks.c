@@ -14,11 +14,15 @@ static int64_t clusters_at_once(const MatrixTarget *t, const TilePlan *p) {
 }
 
 /* A cluster has tiles beside each other, or above; one of a pair may lie outside. */
-double tile_rounds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+double tile_tasks(const TileQuestion *q, const TilePlan *p) {
     int64_t down = tiles_of(q->rows, q->row_groups, p->rows),
             across = tiles_of(q->columns, q->column_groups, p->columns);
     *(p->beside ? &across : &down) = ceil_div(p->beside ? across : down, p->cluster);
-    return (double)ceil_div(q->tasks * down * across, clusters_at_once(t, p));
+    return (double)(q->tasks * down * across);
+}
+
+double tile_rounds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    return ceil(tile_tasks(q, p) / (double)clusters_at_once(t, p));
 }
 
 double tile_share(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {

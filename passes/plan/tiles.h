@@ -28,6 +28,7 @@ typedef struct {
     int parts;          /* products of a step whose sums are added up elsewhere, while those of the next step are made */
     int products;       /* of a step of each ring */
     bool gathers;       /* threads copy row by row */
+    double bytes;       /* of the tensors that are copied */
     bool apart;         /* rows of operands are no multiples of LINE bytes: a box of a row reads two lines */
     int results, slots; /* stores; those that go through a slot */
     bool sends;         /* results go to other ranks, at the pace of links: a group leaves a tile in slots, and goes on */
@@ -63,10 +64,12 @@ typedef struct {
     bool edges;  /* tiles over an edge come last, to who is done first, and have products of what exists alone */
     bool beside; /* the cluster's tiles lie along a row of tiles, and have the rows in common; else above each other */
     double share;  /* of the processors that copy at once */
+    double memory; /* clocks for which all processors together wait for a round's operands from memory */
     double clocks; /* of a task */
     double apart,
         outside; /* clocks that it takes longer where rows are apart; that it takes where copies lie outside */
-    double again; /* clocks that it takes longer in one of several rounds */
+    double again; /* clocks that it takes longer where more than .few tasks, or several rounds, run at once */
+    double few;   /* tasks for which it is counted; 0: there are several rounds of them */
     double seconds;
 } TilePlan;
 

@@ -12,15 +12,15 @@
 
 enum {
     MOST_SYMBOLS = 3,   /* run-time sizes of a grid that are looked at */
-    MOST_VARIANTS = 10, /* kernels of a call: each is code of its own */
+    MOST_VARIANTS = 12, /* kernels of a call: each is code of its own */
     MOST_POINTS = 1500, /* sizes that plans are made for, and compared at */
-    LEAST = 16,         /* smallest size of these, .. */
+    LEAST = 8,          /* smallest size of these, .. */
     LEAST_OF_MANY = 64, /* .. where several sizes vary: most of them small would have most kernels */
     LEAST_EDGE = 1024,  /* sizes from which on .. */
     EDGE = 16,          /* .. so many positions more are looked at, too: a tile more of most */
     MOST_DEPTH =
         2048,     /* positions of a run-time sum: what a task takes beside its steps counts in sums of this length */
-    LAUNCH = 5000 /* clocks that a launch takes beside its rounds: about 3 us */
+    LAUNCH = 1750 /* clocks that a launch takes beside its rounds where another one ends: GpuFacts.fill */
 };
 static const double WORTH = 1e-6; /* what a kernel more has to save: fourth powers, 3 % of one size's time */
 
@@ -153,7 +153,7 @@ static double clocks_at(const Choice *x, const Planned *p, const int64_t *at, bo
     double begin = cluster > 1 ? gpu_facts(target)->cluster : 0, task = p->cost + (apart ? p->apart : 0);
     const int resident = p->plan.resident ? p->plan.resident : 1;
     const int64_t rounds = ceil_div(tasks, (int64_t)gpu_facts(target)->at_once[cluster] * resident);
-    if (rounds > 1) task += p->again;
+    if (p->few ? tasks > p->few : rounds > 1) task += p->again;
     double last = cluster > 1 ? fmax(task, p->outside * copies_outside(x, p, at)) : task;
     return begin + task * (double)(rounds - 1) + last;
 }
@@ -250,6 +250,7 @@ static void plan_count(Planned *p) {
     p->plan.apart = p->apart;
     p->plan.outside = p->outside;
     p->plan.again = p->again;
+    p->plan.few = p->again ? p->few : 0;
 }
 
 static void choice_make(Choice *x) {

@@ -59,6 +59,26 @@ static int64_t steps_of(const Slice *s) {
 
 /* ---- tiles of a task ---- */
 
+/* Of a tensor, on a rank. */
+static double tensor_bytes(const Slice *s, const Param *p) {
+    double bytes = elem_bits(p->elem) / 8.0;
+    for (int d = 0; d < p->ndim; d++) bytes *= (double)size_most(s->m, p->dim[d]);
+    return bytes;
+}
+
+/* Of all tensors that loops copy, each once: tasks may have some in common, and pixels are read for several places. */
+static double operand_bytes(const Slice *s) {
+    bool *seen = ARENA_ARRAY(s->scratch, bool, s->k->param.n);
+    double bytes = 0;
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++) {
+            const int param = s->stream.p[i].load.p[n]->param;
+            if (!seen[param]) bytes += tensor_bytes(s, &s->k->param.p[param]);
+            seen[param] = true;
+        }
+    return bytes;
+}
+
 static void count_tiles(const Slice *s, TileQuestion *q) {
     for (int i = 0; i < s->stream.n; i++)
         for (int n = 0; n < s->stream.p[i].load.n; n++) {
@@ -249,6 +269,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .parts = count_parts(s),
                       .products = s->dot.n,
                       .gathers = slice_has_fill(s, FILL_ROWS),
+                      .bytes = operand_bytes(s),
                       .apart = rows_apart(s),
                       .results = count_results(s, false),
                       .oblong = s->turned,

@@ -59,6 +59,14 @@ TILE_FN void tile_box_k_to(tile_slot slot, int to, tile_boxes x, int k, int row,
         else
             tile_box_leave(slot, 128 * piece, rank, sharers);
 }
+/* The same where a tensor of at most `rows` rows has a single box of as many. */
+TILE_FN void tile_box_k_few(tile_slot slot, int to, tile_boxes x, int k, int row, int rows, int piece, int64_t end,
+                            int rank, int sharers) {
+    if (end <= rows)
+        tile_box_load(slot, to, x, k, row, sharers);
+    else
+        tile_box_k_to(slot, to, x, k, row, rows, piece, end, rank, sharers);
+}
 
 /* A tile of `columns` columns from `column` on, 64 positions of k. Its sharers copy some of its panels each, or some
    positions of k where the panels cannot be dealt out. */

@@ -55,7 +55,8 @@ typedef struct {
     int64_t dim[TILE_MAP_DIMS]; /* extents, as in tile_arg */
     int sym[TILE_MAP_DIMS], split[TILE_MAP_DIMS];
     int box[TILE_MAP_DIMS]; /* of a box, in elements: at most 256 each */
-    int few;                /* 1: .. and of the dimension before the last no more than it has */
+    int few;                /* 1: .. and of the dimension before the last no more than it has; more: as many as it has
+                               where these are at most so many */
     int swizzle;            /* bytes of a row of a box, and over which it is swizzled: 128, 64 or 32; 0: it is not */
     /* 0; or the tensor is images [n, height, width, channels], and a box has so many pixels, one behind the other as
        height and width count them: from `begin` on, `count` of them, with `step` from one to the next. */

@@ -56,7 +56,8 @@ static bool map_strides(const tile_map *m, const GpuMapped *at, uint64_t stride[
 }
 
 static unsigned map_box(const tile_map *m, const GpuMapped *at, int d) {
-    return m->few && d == m->ndim - 2 && at->dim[d] < m->box[d] ? (unsigned)at->dim[d] : (unsigned)m->box[d];
+    const int most = m->few > 1 ? m->few : m->few ? m->box[d] : 0;
+    return d == m->ndim - 2 && at->dim[d] <= most ? (unsigned)at->dim[d] : (unsigned)m->box[d];
 }
 
 /* The driver counts from the fastest dimension. */
