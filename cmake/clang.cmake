@@ -7,7 +7,7 @@ find_library(LLVM_LIBRARY NAMES LLVM-22 PATHS /usr/lib/llvm-22/lib NO_DEFAULT_PA
 find_path(CLANG_RESOURCES include/stddef.h PATHS /usr/lib/llvm-22/lib/clang/22 NO_DEFAULT_PATH)
 include(CheckLanguage)
 check_language(CXX)
-if(CLANG_INCLUDE AND LLVM_INCLUDE AND CLANG_CPP_LIBRARY AND LLVM_LIBRARY AND CLANG_RESOURCES AND CMAKE_CXX_COMPILER)
+if(NOT TILEC_FUZZ AND CLANG_INCLUDE AND LLVM_INCLUDE AND CLANG_CPP_LIBRARY AND LLVM_LIBRARY AND CLANG_RESOURCES AND CMAKE_CXX_COMPILER)
   enable_language(CXX)
   file(GLOB clang_sources CONFIGURE_DEPENDS frontend/clang/*.cpp)
   add_library(tilec_clang MODULE ${clang_sources})

@@ -61,7 +61,7 @@ TILE_FN attention_task attention_place(const attention_all *all, int number) {
     attention_task task = {};
     task.number = number;
     task.bi = number / (all->hi_tiles * all->i_tiles);
-    const tile_place at = tile_order_raster(number % (all->hi_tiles * all->i_tiles), all->hi_tiles, all->i_tiles, 8);
+    const tile_place at = tile_order_raster(number % (all->hi_tiles * all->i_tiles), all->hi_tiles, all->i_tiles, 4);
     task.hi = at.i;
     task.i = all->i_tiles - 1 - at.j;
     return task;

@@ -55,7 +55,7 @@ TILE_FN products_task products_place(const products_all *all, int number) {
     products_task task = {};
     task.number = number;
     task.x = number / (all->i_tiles * all->j_tiles);
-    const tile_place at = tile_order_raster(number % (all->i_tiles * all->j_tiles), all->i_tiles, all->j_tiles, 8);
+    const tile_place at = tile_order_raster(number % (all->i_tiles * all->j_tiles), all->i_tiles, all->j_tiles, 4);
     task.i = 2 * at.i + all->rank;
     task.j = at.j;
     return task;

@@ -53,7 +53,7 @@ TILE_FN matmul_all matmul_begin(const gemm_nn_call call, const char *lds) {
 TILE_FN matmul_task matmul_place(const matmul_all *all, int number) {
     matmul_task task = {};
     task.number = number;
-    const tile_place at = tile_order_raster(number, all->i_tiles, all->j_tiles, 8);
+    const tile_place at = tile_order_raster(number, all->i_tiles, all->j_tiles, 4);
     task.i = 2 * at.i + all->rank;
     task.j = at.j;
     return task;

@@ -4,14 +4,15 @@
 
 #include <math.h>
 
-/* The order of tasks: 8 rows of tiles share their columns in the L2. Other ranks' rows come later than the own ones.
+/* The order of tasks: 4 rows of tiles share their columns in the L2, 8 where edges or ranks have a part (docs/design/numa.md:
+   bench/gpu/orders.py measured 1, 4, 8 and 16 without such). Other ranks' rows come later than the own ones.
    Results that go to other ranks keep the links busy, and not to the end; own ones that wait for such results of other
    ranks come behind them. */
 static const char *order_of(const Slice *s, const TilePlan *t) {
     if (slice_waits_for_itself(s)) return "raster8_own_behind";
     if (t->edges) return ORDER_EDGES;
     if (slice_reads_peers(s)) return "raster8_own_first";
-    return slice_has_peers(s) ? "raster8_own_late" : "raster8";
+    return slice_has_peers(s) ? "raster8_own_late" : "raster4";
 }
 
 /* Its products take operands from shared memory, and go on while threads do something else. */
