@@ -201,6 +201,16 @@ def decays(a, chunk):
     return np.where(np.tri(chunk, dtype=bool), np.exp(np.minimum(sums[..., None] - sums[..., None, :], 0)), 0), sums
 
 
+def lacking(x, a, beta, k, q):
+    """The gated delta rule, place by place."""
+    s, y = np.zeros((1, 6, 5, 7)), []
+    for t in range(40):
+        s = np.exp(a[:, t].astype(np.float64))[..., None, None] * s
+        s = s + (beta[:, t, :, None] * (x[:, t] - np.einsum("bhpm,bhm->bhp", s, k[:, t])))[..., None] * k[:, t, :, None]
+        y.append(np.einsum("bhpm,bhm->bhp", s, q[:, t]))
+    return np.stack(y, 1)
+
+
 def scans():
     x, a, k, q = normal(1, 40, 6, 5), -np.abs(normal(1, 40, 6)), normal(1, 40, 2, 7), normal(1, 40, 2, 7)
     wide, many = (np.repeat(t.astype(np.float64), 3, axis=2) for t in (k, q))
@@ -220,6 +230,18 @@ def scans():
         z = np.einsum("uhij,uihm,ujhm,ujhp->uihp", left[0], part(many), part(wide), part(x))
         z += np.einsum("uhmp,uihm,uhi->uihp", s, part(many), np.exp(sums[0]))
         calls.append((f"scan_output(view(q, [{u}, {n}, 14]), {ks}, view(x, [{u}, {n}, 30]), view({calls[-1][0]}, [{u}, 6, 7, 5]), c{n}, 2)", single(z.reshape(u, n, 30))))
+    beta = np.abs(normal(1, 40, 6)) % 1
+    inputs |= {"b": beta, "o": k * 0.3}
+    calls += [(f"delta_scan(x, a, b, o, q, {n})", single(lacking(x, a, beta, wide * 0.3, many))) for n in (1, 8, 40)]
+    for n in (4, 10):
+        u, part = 40 // n, lambda t: t.reshape(40 // n, n, *t.shape[2:])
+        left, sums = decays(a, n)
+        below = np.tril(left[0] * np.einsum("uihm,ujhm->uhij", part(wide * 0.3), part(wide * 0.3)), -1) * part(beta).transpose(0, 2, 1)[..., None]
+        z = np.linalg.inv(np.eye(n) + below) * part(beta).transpose(0, 2, 1)[..., None, :]
+        inverse, ks = f"delta_inverse(view(o, [{u}, {n}, 14]), view(b, [{u}, {n}, 6]), c{n}, 2)", f"view(o, [{u}, {n}, 14])"
+        keys = np.einsum("uhij,uhj,ujhm->uihm", z, np.exp(sums[0]), part(wide * 0.3))
+        calls += [(inverse, single(z)), (f"delta_values({inverse}, view(x, [{u}, {n}, 30]), 5)", single(np.einsum("uhij,ujhp->uihp", z, part(x)).reshape(u, n, 30))),
+                  (f"delta_keys({inverse}, {ks}, c{n}, 2)", single(keys.reshape(u, n, 42)))]
     group("scans", inputs, calls)
     args = "x: f32[1, 40, 6, 5], a: f32[1, 40, 6], k: f32[1, 40, 4, 7], n: f32[1, 40, 2, 7]"
     refused("state_scan(x, a, n, n, 16)", "f32[1, 40, 6, 5]", args)
