@@ -30,7 +30,7 @@ typedef struct {
     bool loose; /* results or residuals go by boxes that not every run allows: another kernel stands by (otherwise.c) */
     const char *how; /* for the user: "the schedule 'product', tiles of 128 x 256" */
     double seconds;  /* predicted, at the largest sizes */
-    int cost, apart, outside, again, few; /* of roles, as in Plan */
+    int cost, apart, outside, again, counted; /* of roles, as in Plan; .counted: its .few */
     /* Or there might be one if the rows of these parameters began at multiples of .align bytes. The first one has the
        rows of the result; the sums run along its own. */
     int align, operand[PLANNED_OPERANDS], operands;

@@ -153,7 +153,7 @@ static double clocks_at(const Choice *x, const Planned *p, const int64_t *at, bo
     double begin = cluster > 1 ? gpu_facts(target)->cluster : 0, task = p->cost + (apart ? p->apart : 0);
     const int resident = p->plan.resident ? p->plan.resident : 1;
     const int64_t rounds = ceil_div(tasks, (int64_t)gpu_facts(target)->at_once[cluster] * resident);
-    if (p->few ? tasks > p->few : rounds > 1) task += p->again;
+    if (p->counted ? tasks > p->counted : rounds > 1) task += p->again;
     double last = cluster > 1 ? fmax(task, p->outside * copies_outside(x, p, at)) : task;
     return begin + task * (double)(rounds - 1) + last;
 }
@@ -250,7 +250,7 @@ static void plan_count(Planned *p) {
     p->plan.apart = p->apart;
     p->plan.outside = p->outside;
     p->plan.again = p->again;
-    p->plan.few = p->again ? p->few : 0;
+    p->plan.few = p->again ? p->counted : 0;
 }
 
 static void choice_make(Choice *x) {

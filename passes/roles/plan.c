@@ -109,7 +109,7 @@ static Planned planned_by(Slice *s, const TilePlan *t) {
     p.apart = (int)fmin(t->apart, INT32_MAX);
     p.outside = (int)fmin(t->outside, INT32_MAX);
     p.again = (int)fmin(t->again, INT32_MAX);
-    p.few = (int)fmin(t->few, INT32_MAX);
+    p.counted = (int)fmin(t->few, INT32_MAX);
     plan_sizes(s, t, &p);
     plan_groups(s, t, &p.plan);
     plan_copies(s, &p.plan);
