@@ -21,13 +21,17 @@ static void name_add(Text *to, const void *kernel, int range) {
     text_add(to, ((const Kernel *)kernel)->range.p[range].name);
 }
 
-/* The kernel's name, or with a number where the file has such functions. */
-static const char *free_name(Remap *r, const char *plain) {
+static bool is_taken(Remap *r, const char *name, const char *const *given, int n) {
+    bool taken = strstr(text_str(&r->source), arena_format(r->arena, "%s_order", name)) ||
+                 strstr(text_str(&r->source), arena_format(r->arena, "%s_block", name));
+    for (int i = 0; i < n; i++) taken |= given[i] && strcmp(given[i], name) == 0;
+    return taken;
+}
+
+/* The kernel's name, or with a number where the file, or another kernel, has such functions. */
+static const char *free_name(Remap *r, const char *plain, const char *const *given, int n) {
     const char *name = plain;
-    for (int i = 2; strstr(text_str(&r->source), arena_format(r->arena, "%s_order", name)) ||
-                    strstr(text_str(&r->source), arena_format(r->arena, "%s_block", name));
-         i++)
-        name = arena_format(r->arena, "%s_%d", plain, i);
+    for (int i = 2; is_taken(r, name, given, n); i++) name = arena_format(r->arena, "%s_%d", plain, i);
     return name;
 }
 
@@ -60,11 +64,12 @@ static const char *line_text(Remap *r, const char *name, uint32_t at) {
 
 void remap_write(Remap *r) {
     VEC(Insertion) insertion = {0};
+    const char **given = ARENA_ARRAY(r->arena, const char *, r->kernel.n + 1);
     uint32_t at = 0;
     for (int i = 0; i < r->kernel.n; i++) {
         const Remapped *k = &r->kernel.p[i];
         if (k->why) continue;
-        const char *name = free_name(r, k->hip->plain);
+        const char *name = given[i] = free_name(r, k->hip->plain, given, i);
         vec_push(r->arena, &insertion, ((Insertion){k->hip->before, function_text(r, k, name)}));
         for (int u = 0; u < k->hip->nuse; u++)
             vec_push(r->arena, &insertion, ((Insertion){k->hip->use[u].body, line_text(r, name, k->hip->use[u].body)}));

@@ -58,6 +58,14 @@ __global__ void lambda(const float *a, const float *b, float *c, int n) {
   c[i * n + j] = sum;
 }
 
+// Another kernel of that name.
+__global__ void lambda(const float *a, const float *b, double *c, int n) {
+  const int i = blockIdx.y * TILE + threadIdx.y, j = blockIdx.x * TILE + threadIdx.x;
+  double sum = 0;
+  for (int k = 0; k < n; k++) sum += a[i * n + k] + b[k * n + j];
+  c[i * n + j] = sum;
+}
+
 // Below the diagonal alone: tasks differ in length.
 __global__ void causal(const float *a, const float *b, float *c, int n) {
   const int i = blockIdx.x * TILE + threadIdx.y, last = min((int)(blockIdx.x + 1) * TILE, n);
@@ -66,12 +74,13 @@ __global__ void causal(const float *a, const float *b, float *c, int n) {
   c[(blockIdx.y * n + i) * TILE + threadIdx.x] = sum + a[i];
 }
 
-void launch(const float *a, const float *b, float *c) {
+void launch(const float *a, const float *b, float *c, double *d) {
   const dim3 grid(64, 64), block(TILE, TILE);
   helper<<<grid, block>>>(a, b, c, 1024);
   list::pointers<<<64 * 64, block>>>(a, b, c, 1024);
   made<TILE, float><<<grid, block>>>(a, b, c, 1024);
   grouped<<<64 * 64, block>>>(a, b, c, 1024);
   lambda<<<grid, block>>>(a, b, c, 1024);
+  lambda<<<grid, block>>>(a, b, d, 1024);
   causal<<<dim3(64, 40), block>>>(a, b, c, 1024);
 }
