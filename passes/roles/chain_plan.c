@@ -11,6 +11,7 @@ enum {
     PAIR = 2,        /* groups, .. */
     MOST_GROUPS = 3, /* .. or so many where the kernel fixes its rows so */
     LEAST_KEYS = 48, /* of a step, .. */
+    WIDE_KEYS = 32,  /* .. where others have the columns */
     MOST_KEYS = 128,
     MOST_WHOLE = 128,     /* columns of a result whose slot has all of them: wider ones leave no room for keys */
     KEYS_STEP = 16,       /* .. in steps of so many (tile_chain.h) */
@@ -274,7 +275,7 @@ static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     for (t->groups = one ? 1 : more ? MOST_GROUPS : PAIR; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
         for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
-            for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
+            for (t->columns = MOST_KEYS; t->columns >= (s->wide >= 0 ? WIDE_KEYS : LEAST_KEYS); t->columns -= KEYS_STEP)
                 if (plan_try(s, t, fixed, wishes[i])) return true;
     }
     return false;

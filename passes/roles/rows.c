@@ -44,6 +44,13 @@ static bool ends_inside(const Slice *s, const Affine *a, Size last) {
            a->c + slice_extent(s, a->term[0].id) <= last.c;
 }
 
+/* Lanes count pieces of 16 bytes in 32 bits. */
+static bool is_counted(const Slice *s, const Param *p) {
+    double bytes = elem_bits(p->elem) / 8.0;
+    for (int d = 0; d < p->ndim; d++) bytes *= (double)size_most(s->m, p->dim[d]);
+    return bytes / MOST_BYTES <= INT32_MAX;
+}
+
 /* Other rows of odd lengths are padded before the kernel (pad.c). */
 const char *rows_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     const Param *p = &s->k->param.p[load->param];
@@ -56,6 +63,7 @@ const char *rows_why(Slice *s, const Op *load, int kept, int over, Panel *panel)
     const int column = runs_along(s, along, over, least) ? over : kept;
     if (!range_begins_at(s->k, load, column, least) || !runs_along(s, along, column, least) || !is_row(s, load, column))
         return slice_text(s, "a place in '%s' is computed for each element", p->name);
+    if (s->chained && !is_counted(s, p)) return slice_text(s, "'%s' has too many elements", p->name);
     if (s->chained && (!is_whole(s, column) || !ends_inside(s, along, last)))
         return slice_text(s, "rows of '%s' are no whole width", p->name);
     *panel = column == over ? PANEL_K128 : PANEL_MN128;
