@@ -260,11 +260,12 @@ static void write_kernel(RolesWriter *w) {
     if (w->roles->regs.n > 1) text_printf(to, "group = %s, ", group_text(w));
     text_add(to, "thread = tile_thread() & 127;\n");
     write_rings(w);
-    text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
+    text_add(to, w->roles->cluster > 1 ? "    tile_cluster_meet();\n" : "    tile_sync();\n");
     if (w->launch->dependent && !w->ahead && !gpu_looks_at_values(w->p)) text_add(to, "    tile_follow();\n");
     hip_role_refusal(w, w->facts.take.full >= 0 ? counter_text(w) : NULL);
     write_groups(w);
-    if (ends_together(w)) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
+    if (ends_together(w))
+        text_printf(to, "    tile_wave_sync();\n    tile_cluster_%s();\n", w->facts.take.full < 0 ? "meet" : "sync");
     if (w->launch->beside) text_add(to, "    tile_end_behind();\n");
     text_add(to, "}\n\n");
 }
@@ -310,7 +311,9 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     w.target = matrix_target(g->target);
     w.member = public_members(a, g->m, p);
     if (!can_be_written(&w)) return false;
-    w.facts = hip_role_facts(a, g->m, w.k);
+    bool *quads = ARENA_ARRAY(a, bool, w.roles->role.n + 1);
+    for (int i = 0; i < w.roles->role.n; i++) quads[i] = hip_role_quads(g->m, w.k, i);
+    w.facts = hip_role_facts(a, g->m, w.k, quads);
     hip_role_names(&w);
     hip_role_ahead(&w);
     for (int i = 0; i < w.roles->role.n; i++)

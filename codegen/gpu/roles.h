@@ -35,7 +35,7 @@ enum { ROLE_SLACK = 1024 /* bytes of workgroup memory in front of rings, to a mu
 
 /* roles_facts.c */
 const Role *hip_role_now(const Fn *); /* which is being written */
-RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *);
+RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *, const bool *quads); /* by role: hip_role_quads */
 int hip_role_groups(const Kernel *, int role); /* of 128 threads; 0: lanes of a warp */
 int64_t hip_role_extent(const Module *, const Kernel *, int role,
                         int range); /* of the share of a tile that a group of it has */
@@ -111,6 +111,7 @@ typedef struct RoleText {
     const LateText *beside; /* its loop that runs beside the next task's products; NULL: it has none */
     const LateText *late;   /* the same, as the function that finishes is being written; NULL: it is another one */
     int64_t narrow;         /* columns that products of an edge tile have; 0: all; ROLE_NOTHING: a group has no rows */
+    bool quads;             /* hip_role_quads */
     const Op *filling; /* the put whose slot is being filled, */
     const char *slot;  /* and the slot's name */
 } RoleText;
@@ -272,6 +273,7 @@ int64_t hip_role_words(Fn *, const Value *); /* how many */
 const char *hip_role_words_new(Fn *, const Value *); /* declares them */
 /* roles_made.c: operands that are made of slots. */
 bool hip_role_makes(const Kernel *);         /* it has such */
+bool hip_role_quads(const Module *, const Kernel *, int role); /* few columns, whose products warps compute alone */
 bool hip_role_widens(Fn *, const Op *cast);  /* a cast that a call of the library does, with the conversion in front */
 bool hip_role_widen(Fn *, const Op *cast);   /* false: it is another one */
 bool hip_role_take(Fn *, const Op *convert); /* a byte an element; false: no such tile */

@@ -235,6 +235,11 @@ void hip_role_chain(Fn *f, const Op *mma) {
     }
     const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x);
     if ((!slot || is_written(f, x)) && !made) clear_tail(f, mma, &b);
+    if (f->hip->role->quads) {
+        fn_line(f, "tile_quad_mma_%s(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d, thread);",
+                elem_text(x->type.elem), to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);
+        return;
+    }
     const int64_t columns = columns_at_once(f, b.extent);
     for (int64_t n = 0; n < b.extent; n += columns)
         fn_line(f, "tile_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);",

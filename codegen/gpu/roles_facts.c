@@ -63,11 +63,14 @@ static int readers_of(const Kernel *k, int role, int ring) {
     return per >= 0 && (role == per || k->roles->role.p[role].in == per) ? 1 : groups;
 }
 
-/* Groups that read; a warp's lanes are one. */
-static int readers(const Kernel *k, int ring) {
+/* Groups that read; a warp's lanes are one. Where warps compute products alone, each gives tiles back by itself. */
+static int readers(const Kernel *k, int ring, const bool *quads) {
     int n = 0;
-    for (int i = 0; i < k->roles->role.n; i++)
-        if (has_op(&k->roles->role.p[i], OP_GET, ring)) n += hip_role_groups(k, i) ? readers_of(k, i, ring) : 1;
+    for (int i = 0; i < k->roles->role.n; i++) {
+        if (!has_op(&k->roles->role.p[i], OP_GET, ring)) continue;
+        const int each = k->roles->ring.p[ring].tile.n && quads[i] ? WARPS : 1;
+        n += hip_role_groups(k, i) ? each * readers_of(k, i, ring) : 1;
+    }
     return n;
 }
 
@@ -90,7 +93,7 @@ static bool reads_at_once(const Kernel *k, int ring, int by) {
     return alone && by >= 0 && hip_role_groups(k, by) > 0;
 }
 
-static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring) {
+static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring, const bool *quads) {
     const Ring *r = &k->roles->ring.p[ring];
     RingFacts f = {.sharers = 1, .copies = r->per >= 0 ? hip_role_groups(k, r->per) : 1, .writer = writer(k, ring)};
     bool boxes = false, threads = r->tile.n == 0;
@@ -106,10 +109,11 @@ static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring
     }
     f.bytes = slot_room(f.bytes);
     f.puts = boxes + (threads && f.writer >= 0 ? writing_threads(k, r, f.writer) : 0);
-    f.frees = readers(k, ring) * f.sharers;
+    f.frees = readers(k, ring, quads) * f.sharers;
     if (!ring_sums(r)) return f;
-    f.puts = WARPS * k->roles->cluster; /* each of a group in each workgroup: its part has come; .. */
-    f.frees = f.puts * (r->over < 0 ? 1 : f.copies); /* .. over other bytes of all groups: what lay there has been read */
+    f.puts = WARPS; /* of the group: its own part is there; .. */
+    f.frees = WARPS * k->roles->cluster *
+              (r->over < 0 ? 1 : f.copies); /* .. over other bytes of all groups: what lay there has been read */
     return f;
 }
 
@@ -137,14 +141,14 @@ static int ring_kind(const Ring *r, const RingFacts *f) {
     return r->tile.p[0].panel == PANEL_LINE ? RING_LINES : RING_FEW;
 }
 
-RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
+RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k, const bool *quads) {
     enum { REGISTERS = 65536 /* of 32 bits, of a workgroup */, REGS_STEP = 8 };
     const Roles *r = k->roles;
     RolesFacts f = {.ring = ARENA_ARRAY(a, RingFacts, r->ring.n + 1),
                     .turn = ARENA_ARRAY(a, RingFacts, r->role.n + 1),
                     .threads = 128 * r->regs.n};
     f.entry_regs = REGISTERS / r->resident / f.threads / REGS_STEP * REGS_STEP;
-    for (int i = 0; i < r->ring.n; i++) f.ring[i] = ring_facts(a, m, k, i);
+    for (int i = 0; i < r->ring.n; i++) f.ring[i] = ring_facts(a, m, k, i, quads);
     for (int kind = 0; kind < RING_KINDS; kind++)
         for (int i = 0; i < r->ring.n; i++) {
             if (r->ring.p[i].over >= 0 || kind != ring_kind(&r->ring.p[i], &f.ring[i])) continue;

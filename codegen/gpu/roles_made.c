@@ -37,25 +37,35 @@ const char *hip_role_words_new(Fn *f, const Value *v) {
 
 /* ---- tiles of slots ---- */
 
+/* A slot's tile that the library takes apart: where it lies along what is summed, and across. */
+typedef struct {
+    int along, rows;      /* ranges */
+    int64_t depth, bytes; /* of a row */
+} Source;
+
+static bool source_fits(const Module *m, const Kernel *k, int role, const Op *convert, Source *s) {
+    int ring, tile;
+    const SlotTile *t = hip_slot(k, convert->arg.p[0], &ring, &tile);
+    if (!t || t->type.nrange != 2 || t->fill != FILL_BOX || !elements_of(t->type.elem)) return false;
+    s->along = slot_row(k, ring, tile), s->rows = t->type.range[t->type.range[0] == s->along];
+    s->depth = hip_role_extent(m, k, role, s->along), s->bytes = s->depth * elem_bits(t->type.elem) / 8;
+    const int panel = panel_info[t->panel].across ? -1 : panel_info[t->panel].bytes;
+    const bool fits = panel ? panel == s->bytes : s->bytes == LEAST_BYTES;
+    return hip_role_extent(m, k, role, s->rows) == GROUP_ROWS && fits && s->bytes <= MOST_BYTES;
+}
+
 /* The arguments of such a call behind the first one; NULL: it is no such tile. */
 static const char *source_of(Fn *f, const Op *convert) {
-    int ring, tile;
-    const SlotTile *t = hip_slot(f->k, convert->arg.p[0], &ring, &tile);
-    if (!t || t->type.nrange != 2 || t->fill != FILL_BOX || !elements_of(t->type.elem)) return NULL;
-    const int along = slot_row(f->k, ring, tile), rows = t->type.range[t->type.range[0] == along];
-    const int64_t depth = own_extent(f, along), bytes = depth * elem_bits(t->type.elem) / 8;
-    const int panel = panel_info[t->panel].across ? -1 : panel_info[t->panel].bytes;
-    const bool fits = panel ? panel == bytes : bytes == LEAST_BYTES;
-    if (own_extent(f, rows) != GROUP_ROWS || !fits || bytes > MOST_BYTES) return NULL;
+    Source s;
+    if (!source_fits(f->m, f->k, f->hip->role->number, convert, &s)) return NULL;
     const char *at = fn_held(f, convert->arg.p[0])->tile.name;
-    if (f->hip->split - 1 == rows && at) at = fn_text(f, "%s + %" PRId64 " * group", at, GROUP_ROWS * bytes);
-    return fn_text(f, "%s, %" PRId64 ", thread", at, depth);
+    if (f->hip->split - 1 == s.rows && at) at = fn_text(f, "%s + %" PRId64 " * group", at, GROUP_ROWS * s.bytes);
+    return fn_text(f, "%s, %" PRId64 ", thread", at, s.depth);
 }
 
 /* ---- conversions of slots whose values nothing takes but a cast ---- */
 
-static int uses_of_value(const Fn *f, const Value *v) {
-    const Region *body = hip_role_now(f)->body;
+static int uses_of_value(const Region *body, const Value *v) {
     int n = 0;
     for (const Op *op = walk(body); op; op = walk_next(op, body))
         for (int i = 0; i < op->arg.n; i++) n += op->arg.p[i] == v;
@@ -71,16 +81,24 @@ static bool is_held_until(const Op *convert, const Op *cast) {
 
 static bool is_whole_number(Elem e) { return e == ELEM_T2 || e == ELEM_I4 || e == ELEM_I8 || e == ELEM_U8; }
 
-bool hip_role_widens(Fn *f, const Op *cast) {
+static bool is_half(Elem e) { return e == ELEM_BF16 || e == ELEM_F16; }
+
+static bool widens(const Module *m, const Kernel *k, int role, const Op *cast) {
     const Op *convert = cast->kind == OP_CAST ? cast->arg.p[0]->def : NULL;
     int ring, tile;
-    if (!convert || convert->kind != OP_CONVERT || !hip_slot(f->k, convert->arg.p[0], &ring, &tile)) return false;
+    Source s;
+    if (!convert || convert->kind != OP_CONVERT || !hip_slot(k, convert->arg.p[0], &ring, &tile)) return false;
     const Elem to = cast->res.p[0]->type.elem;
-    const Held *h = fn_held(f, cast->res.p[0]);
-    const bool half = to == ELEM_BF16 || to == ELEM_F16;
-    if (!is_whole_number(convert->res.p[0]->type.elem) || !(half || to == ELEM_F32)) return false;
-    if (half && (h->shared || !h->reader.op || h->reader.op->kind != OP_MMA)) return false;
-    return uses_of_value(f, convert->res.p[0]) == 1 && is_held_until(convert, cast) && source_of(f, convert);
+    if (!is_whole_number(convert->res.p[0]->type.elem) || !(is_half(to) || to == ELEM_F32)) return false;
+    return uses_of_value(k->roles->role.p[role].body, convert->res.p[0]) == 1 && is_held_until(convert, cast) &&
+           source_fits(m, k, role, convert, &s);
+}
+
+bool hip_role_widens(Fn *f, const Op *cast) {
+    const Held *h = cast->kind == OP_CAST ? fn_held(f, cast->res.p[0]) : NULL;
+    const bool words = h && is_half(cast->res.p[0]->type.elem);
+    if (words && (h->shared || !h->reader.op || h->reader.op->kind != OP_MMA)) return false;
+    return h && widens(f->m, f->k, f->hip->role->number, cast);
 }
 
 bool hip_role_widen(Fn *f, const Op *cast) {
@@ -91,7 +109,8 @@ bool hip_role_widen(Fn *f, const Op *cast) {
     if (v->type.elem == ELEM_F32)
         fn_line(f, "tile_made_f32_%s(%s, %s);", from, held_tile(f, v)->name, source);
     else
-        fn_line(f, "tile_made_words_%s_%s(%s, %s);", from, elem_text(v->type.elem), hip_role_words_new(f, v), source);
+        fn_line(f, "tile_%s_words_%s_%s(%s, %s);", f->hip->role->quads ? "quad" : "made", from, elem_text(v->type.elem),
+                hip_role_words_new(f, v), source);
     return true;
 }
 
@@ -127,4 +146,35 @@ bool hip_role_makes(const Kernel *k) {
         }
     }
     return makes;
+}
+
+/* ---- products of few columns ---- */
+
+/* An operand that is widened for this product alone, and another one in panels along the sum. */
+static bool is_quad(const Module *m, const Kernel *k, int role, const Op *mma) {
+    enum { FEW = 16 /* columns: 64 take longer than by wgmma [measured on an H200, bench/gpu/log.md] */, STEP = 64 };
+    int ring, tile;
+    Source s;
+    const Op *cast = mma->arg.p[0]->def;
+    const SlotTile *other = hip_slot(k, mma->arg.p[1], &ring, &tile);
+    if (!cast || cast->in != mma->in || mma->nover != 1 || !is_half(cast->res.p[0]->type.elem) ||
+        !widens(m, k, role, cast) || uses_of_value(k->roles->role.p[role].body, cast->res.p[0]) != 1)
+        return false;
+    if (!other || other->type.nrange != 2 || other->fill != FILL_BOX || other->panel != PANEL_K128 ||
+        other->type.elem != cast->res.p[0]->type.elem || slot_row(k, ring, tile) != mma->over[0])
+        return false;
+    const int columns = other->type.range[other->type.range[0] == mma->over[0]];
+    return source_fits(m, k, role, cast->arg.p[0]->def, &s) && s.along == mma->over[0] && s.depth % STEP == 0 &&
+           hip_role_extent(m, k, role, columns) <= FEW && k->roles->role.p[role].split != columns;
+}
+
+bool hip_role_quads(const Module *m, const Kernel *k, int role) {
+    const Role *r = &k->roles->role.p[role];
+    bool any = false;
+    if (r->first < 0 || (k->roles->cluster > 1 && !roles_slice(k))) return false;
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
+        if (op->kind == OP_MMA && !is_quad(m, k, role, op)) return false;
+        any |= op->kind == OP_MMA;
+    }
+    return any;
 }

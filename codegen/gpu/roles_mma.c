@@ -178,7 +178,9 @@ void hip_role_ready(Fn *f, const Op *op, int but) {
     enum { MOST_GROUPS = 2 /* of products that may be under way (tile_wgmma.h) */ };
     for (int i = 0; i < op->arg.n; i++) {
         const Tile *t = &fn_held(f, op->arg.p[i])->tile;
-        if (but == NO_WAIT || i)
+        if (f->hip->role->quads)
+            ; /* they are there */
+        else if (but == NO_WAIT || i)
             fn_line(f, "tile_wgmma_keep(%s, %" PRId64 ");", t->name, t->count);
         else
             fn_line(f, "tile_wgmma_wait%d(%s, %" PRId64 ");", but < MOST_GROUPS ? but : MOST_GROUPS, t->name, t->count);

@@ -255,7 +255,8 @@ Fn hip_role_function_new(RolesWriter *w, int number, Hip *hip, RoleText *text) {
                        .of = number,
                        .map = w->map,
                        .program = w->p,
-                       .beside = hip_role_late_text(w, number)};
+                       .beside = hip_role_late_text(w, number),
+                       .quads = hip_role_quads(w->g->m, w->k, number)};
     text->end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text->ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text->got = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);

@@ -45,7 +45,8 @@ static void keep_lines(Fn *f, const Op *loop) {
         const Op *made = body->last->arg.p[i]->def;
         const Tile *t = &fn_held(f, body->arg.p[i])->tile;
         const bool sums = body->arg.p[i]->type.nrange == 2 && (t->elem == ELEM_F32 || t->elem == ELEM_I32);
-        if (sums && made && made->kind != OP_MMA) fn_line(f, "tile_wgmma_keep(%s, %" PRId64 ");", t->name, t->count);
+        if (sums && made && made->kind != OP_MMA && !f->hip->role->quads)
+            fn_line(f, "tile_wgmma_keep(%s, %" PRId64 ");", t->name, t->count);
     }
 }
 

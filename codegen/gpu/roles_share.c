@@ -5,7 +5,12 @@
 
 #include <inttypes.h>
 
-enum { GROUP_ROWS = 64 /* of sums of a group: then those of columns follow each other */, EACH = 4 /* 16 bytes */ };
+enum {
+    GROUP_ROWS = 64 /* of sums of a group: then those of columns follow each other */,
+    EACH = 4 /* 16 bytes */,
+    SUM_BYTES = 4 /* of f32 and i32 */,
+    GROUP_THREADS = 128 /* of a role (ir/roles.h) */
+};
 
 void hip_share_range(Fn *f) {
     const int own = f->k->roles->cluster_range;
@@ -50,6 +55,7 @@ void hip_share_put(Fn *f, const Op *put, const char *ring, const char *end) {
     const RingFacts *r = &f->hip->role->facts->ring[put->ring];
     const int of = f->k->roles->cluster;
     const char *slot = fn_text(f, "(%s)->slot", ring);
+    int64_t bytes = 0; /* of the others */
     if (f->k->roles->ring.p[put->ring].over < 0)
         fn_line(f, "tile_share_open(%s, &%s);", ring, end);
     else
@@ -57,10 +63,11 @@ void hip_share_put(Fn *f, const Op *put, const char *ring, const char *end) {
     for (const Op *op = put->region[0]->first; op; op = op->next) {
         const Tile *t = made_tile(f, op->arg.p[0]);
         if (op->kind != OP_WRITE || !share_fits(f, op, t)) continue;
-        fn_line(f, "tile_share_send_%s(%s, %s, %" PRId64 ", all->rank, %d, thread);", elem_text(t->elem),
+        fn_line(f, "tile_share_send_%s(%s, %s, %s, %" PRId64 ", all->rank, %d, thread);", elem_text(t->elem), ring,
                 slot_tile(f, put->ring, op->slot, slot), t->name, t->count / of, of);
+        bytes += t->count / of * (of - 1) * SUM_BYTES * GROUP_THREADS;
     }
-    fn_line(f, "tile_share_sent(%s, &%s, %d, thread);", ring, end, of);
+    fn_line(f, "tile_share_sent(%s, &%s, %" PRId64 ", thread);", ring, end, bytes);
 }
 
 /* A workgroup whose parts others have read for the last time may have ended. */

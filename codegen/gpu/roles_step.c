@@ -344,7 +344,7 @@ static int groups_but(const Fn *f, const Op *op) {
 }
 
 static void wait_line(Fn *f, int but) {
-    if (but != NO_WAIT) fn_line(f, "tile_mma_wait(%d);", but < 1 ? 0 : 1);
+    if (but != NO_WAIT && !f->hip->role->quads) fn_line(f, "tile_mma_wait(%d);", but < 1 ? 0 : 1);
 }
 
 void hip_role_wait_last(Fn *f, const Op *free) { wait_line(f, wait_of(f, free)->last); }
@@ -364,6 +364,11 @@ static bool may_be_unread(Fn *f, const Op *free) {
 }
 
 void hip_role_free_line(Fn *f, const Op *op, const char *when) {
+    if (f->hip->role->quads && ring_of(f, op->ring)->tile.n) {
+        fn_line(f, "%s%s%stile_ring_free_warp(%s, &%s, thread);", when ? "if (" : "", when ? when : "",
+                when ? ") " : "", hip_role_ring(f, op->ring), hip_role_end(f, op->ring));
+        return;
+    }
     const bool meets = (takes_slots(hip_role_now(f)->body, op->ring) && !have_met(f, op)) || may_be_unread(f, op);
     const char *bar = meets ? fn_text(f, "%s, ", group_barrier(f)) : "";
     const char *free = fn_text(f, "tile_ring_free%s(%s, &%s, %d, %s%s);", meets ? "_read" : "",

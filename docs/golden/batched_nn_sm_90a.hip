@@ -139,7 +139,7 @@ TILE_KERNEL_MAPS(products, batched_nn_call, 384, 2) {
         tile_ring_make(&all.multiply_turn, 1, 1);
         tile_mbar_init_done();
     }
-    tile_cluster_sync();
+    tile_cluster_meet();
     tile_follow();
     if (group < 1) {
         tile_regs_give(40);
@@ -149,6 +149,6 @@ TILE_KERNEL_MAPS(products, batched_nn_call, 384, 2) {
         products_multiply(call, &maps, &all, group - 1, thread);
     }
     tile_wave_sync();
-    tile_cluster_sync();
+    tile_cluster_meet();
 }
 

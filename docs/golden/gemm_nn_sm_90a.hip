@@ -135,7 +135,7 @@ TILE_KERNEL_MAPS(matmul, gemm_nn_call, 384, 2) {
         tile_ring_make(&all.multiply_turn, 1, 1);
         tile_mbar_init_done();
     }
-    tile_cluster_sync();
+    tile_cluster_meet();
     tile_follow();
     if (group < 1) {
         tile_regs_give(40);
@@ -145,6 +145,6 @@ TILE_KERNEL_MAPS(matmul, gemm_nn_call, 384, 2) {
         matmul_multiply(call, &maps, &all, group - 1, thread);
     }
     tile_wave_sync();
-    tile_cluster_sync();
+    tile_cluster_meet();
 }
 

@@ -47,7 +47,23 @@ static bool cut_step(const Slice *s, const Op *loop) {
     return cut && made;
 }
 
-static int piece_again(const Op *op) { return op->piece; }
+/* Some of what it reads comes with a slot. */
+static bool reads_slot(const Op *op, int depth) {
+    enum { DEEP = 16 /* operations */ };
+    bool reads = op->kind == OP_GET || depth > DEEP;
+    for (int i = 0; i < op->arg.n && !reads; i++)
+        reads = op->arg.p[i]->def && op->arg.p[i]->def->in == op->in && reads_slot(op->arg.p[i]->def, depth + 1);
+    for (int d = 0; d < op->sub.n && !reads; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm && !reads; i++) {
+            const Term *t = &op->sub.p[d].lo.term[i];
+            reads = t->kind == TERM_VALUE && t->value->def && t->value->def->in == op->in &&
+                    reads_slot(t->value->def, depth + 1);
+        }
+    return reads;
+}
+
+/* Scales and the like are under way while the slot is waited for. */
+static int place_of(const Op *op) { return op->piece == MAKES && !reads_slot(op, 0) ? 0 : 1 + op->piece; }
 
 static int64_t elements_of(const Slice *s, Type t) {
     const int64_t rows = s->k->range.p[s->row].size / (s->k->plan.regs.n - 1);
@@ -82,7 +98,7 @@ void make_ahead(const Slice *s, Op *loop) {
         for (Op *op = loop->region[0]->first; op; op = op->next) op->piece = 0;
         return;
     }
-    loop_sort(loop, PIECES, piece_again);
+    loop_sort(loop, 1 + PIECES, place_of);
     vec_push(s->m->arena, &loop->turn, ((Turn){.piece = MULTIPLIES, .shift = 1}));
     vec_push(s->m->arena, &loop->turn, (Turn){.piece = MAKES});
     vec_push(s->m->arena, &loop->turn, ((Turn){.piece = FINISHES, .shift = 1}));

@@ -27,6 +27,7 @@ uint32_t tile_emu_shared(const void *);
 void *tile_emu_shared_at(uint32_t, int bytes); /* of this workgroup */
 int tile_emu_cluster_rank(void);
 void tile_emu_cluster_store(uint32_t, int rank, const void *value, int bytes);
+void tile_emu_cluster_send(uint32_t, uint32_t bar, int rank, const void *value, int bytes); /* announced elsewhere */
 void tile_emu_cluster_pass(uint32_t, uint32_t bar, int rank, int32_t);
 void tile_emu_cluster_arrive(void);
 void tile_emu_cluster_wait(void);
@@ -98,13 +99,14 @@ TILE_FN void tile_cluster_store2(uint32_t at, int rank, float x, float y) {
     tile_emu_cluster_store(at, rank, both, 8);
 }
 TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) { tile_emu_cluster_store(at, rank, x, 16); }
-TILE_FN void tile_cluster_store16(uint32_t at, int rank, const uint32_t x[4]) {
-    tile_emu_cluster_store(at, rank, x, 16);
+TILE_FN void tile_cluster_send16(uint32_t at, uint32_t bar, int rank, const uint32_t x[4]) {
+    tile_emu_cluster_send(at, bar, rank, x, 16);
 }
 TILE_FN void tile_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
     tile_emu_cluster_pass(at, bar, rank, x);
 }
 TILE_FN void tile_cluster_arrive(void) { tile_emu_cluster_arrive(); }
+TILE_FN void tile_cluster_arrive_alone(void) { tile_emu_cluster_arrive(); }
 TILE_FN void tile_cluster_wait(void) { tile_emu_cluster_wait(); }
 TILE_FN void tile_wave_sync(void) { tile_emu_wave_sync(); }
 TILE_FN bool tile_wave_any(bool x) { return tile_emu_wave_any(x); }
@@ -120,7 +122,6 @@ TILE_FN void tile_mbar_init(uint32_t bar, int count) { tile_emu_mbar_init(bar, c
 TILE_FN void tile_mbar_init_done(void) { tile_emu_mbar_init_done(); }
 TILE_FN void tile_mbar_arrive(uint32_t bar) { tile_emu_mbar_arrive(bar, -1); }
 TILE_FN void tile_mbar_arrive_at(uint32_t bar, int rank) { tile_emu_mbar_arrive(bar, rank); }
-TILE_FN void tile_mbar_arrive_after(uint32_t bar, int rank) { tile_emu_mbar_arrive(bar, rank); }
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) { tile_emu_mbar_expect(bar, bytes); }
 TILE_FN void tile_mbar_complete(uint32_t bar, int rank, int bytes) { tile_emu_mbar_complete(bar, rank, bytes); }
 TILE_FN void tile_mbar_wait(uint32_t bar, int parity) { tile_emu_mbar_wait(bar, parity); }
@@ -246,6 +247,7 @@ TILE_FN uint32_t tile_bytes(uint32_t x, uint32_t y, uint32_t which) {
     for (int i = 0; i < 4; i++) r |= (uint32_t)(all >> 8 * (which >> 4 * i & 7) & 0xff) << 8 * i;
     return r;
 }
+TILE_FN uint32_t tile_and_flip(uint32_t x, uint32_t mask, uint32_t flip) { return (x & mask) ^ flip; }
 TILE_FN uint32_t tile_sub2_bf16(uint32_t x, uint32_t y) {
     return tile_bf16x2(tile_f32_of_bf16((tile_bf16)x) - tile_f32_of_bf16((tile_bf16)y),
                        tile_f32_of_bf16((tile_bf16)(x >> 16)) - tile_f32_of_bf16((tile_bf16)(y >> 16)));

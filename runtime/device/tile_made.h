@@ -36,14 +36,14 @@ TILE_FN uint32_t tile_made_pair_2(const uint32_t x[4], int b, int h, int q) {
 #define TILE_MADE_SMALL(bits)                                                                                          \
     TILE_FN uint32_t tile_made_bf16_i##bits(uint32_t x) {                                                              \
         const uint32_t zero = TILE_MADE_BOTH(0x4300 + (1 << (bits - 1)));                                              \
-        return tile_sub2_bf16((x & TILE_MADE_BOTH((1 << bits) - 1)) ^ zero, zero);                                     \
+        return tile_sub2_bf16(tile_and_flip(x, TILE_MADE_BOTH((1 << bits) - 1), zero), zero);                          \
     }
 TILE_MADE_SMALL(4)
 TILE_MADE_SMALL(2)
 #define TILE_MADE_F16(name, bits, sign)                                                                                \
     TILE_FN uint32_t tile_made_f16_##name(uint32_t x) {                                                                \
         const uint32_t zero = TILE_MADE_BOTH(0x6400 + sign);                                                           \
-        return tile_sub2_f16((x & TILE_MADE_BOTH((1 << bits) - 1)) ^ zero, zero);                                      \
+        return tile_sub2_f16(tile_and_flip(x, TILE_MADE_BOTH((1 << bits) - 1), zero), zero);                           \
     }
 TILE_MADE_F16(i2, 2, 2)
 TILE_MADE_F16(i4, 4, 8)
@@ -53,7 +53,7 @@ TILE_MADE_F16(u8, 8, 0)
 /* The eighth bit doubles the power: 128 + the others less 128, or 256. */
 TILE_FN uint32_t tile_made_bf16_i8(uint32_t x) {
     const uint32_t power = TILE_MADE_BOTH(0x4300);
-    return tile_sub2_bf16((x & TILE_MADE_BOTH(0x7f)) | power, (x & TILE_MADE_BOTH(0x80)) | power);
+    return tile_sub2_bf16(tile_and_flip(x, TILE_MADE_BOTH(0x7f), power), tile_and_flip(x, TILE_MADE_BOTH(0x80), power));
 }
 TILE_FN uint32_t tile_made_bf16_u8(uint32_t x) {
     const uint32_t signs = tile_made_bf16_i8(x ^ TILE_MADE_BOTH(0x80));
@@ -118,5 +118,66 @@ TILE_MADE(t2, i2, 2, int8_t)
 TILE_MADE(i4, i4, 4, int8_t)
 TILE_MADE(i8, i8, 8, int8_t)
 TILE_MADE(u8, u8, 8, uint8_t)
+
+/* ---- products of few columns, by warps (mma.m16n8k16) ----
+
+   A sum may take its positions in any order. Here a lane of a quad takes 16 neighbours of a row at a time, by one load,
+   and the same positions of the other operand by two loads of 16 bytes. (MARLIN, Frantar et al., arXiv 2408.11743,
+   stores weights in an order of its own to the same end.) Chunks of boxes are swizzled: tile_quad_block lets the lanes
+   of a quad read from different banks.
+
+   tile_quad_words_FROM_TYPE(w, at, k, thread): as tile_made_words_FROM_TYPE, in that order; k: a multiple of 64.
+   tile_quad_mma_TYPE(d, n, k, a, b, b_step, add, thread): as tile_chain_rs_TYPE_0 (tile_chain.h) of such words, by each
+   warp: the sums are there behind it. */
+
+/* Which 64 of k positions the quad's lane q takes as its c-th. */
+TILE_FN int tile_quad_block(int k, int q, int c) { return c ^ (k >> 7) * ((q ^ q >> 1) & 1); }
+
+/* 16 neighbours, and pair p of them. */
+#define TILE_QUAD_LOAD_8                                                                                               \
+    uint32_t y[4];                                                                                                     \
+    tile_shared_load16(from, y);
+#define TILE_QUAD_LOAD_4                                                                                               \
+    uint32_t y[2];                                                                                                     \
+    tile_shared_load8(from, y);
+#define TILE_QUAD_LOAD_2 const uint32_t y[1] = {tile_shared_load4(from)};
+#define TILE_QUAD_PAIR_8(p) tile_bytes(y[(p) / 2], 0, (p) % 2 ? 0x3322 : 0x1100)
+#define TILE_QUAD_PAIR_4(p) tile_bytes(y[(p) / 4], y[(p) / 4] >> 4, 0x4400 + 0x1111 * ((p) % 4))
+#define TILE_QUAD_PAIR_2(p) tile_bytes(y[0] >> 4 * ((p) % 2), y[0] >> (4 * ((p) % 2) + 2), 0x4400 + 0x1111 * ((p) / 2))
+
+#define TILE_QUAD_WORDS(from_type, name, bits, type)                                                                   \
+    TILE_FN void tile_quad_words_##from_type##_##type(uint32_t *w, uint32_t at, int k, int thread) {                   \
+        const int lane = thread & 31, q = lane & 3, row = 16 * (thread >> 5) + lane / 4, bytes = k * bits / 8;         \
+        _Pragma("unroll") for (int c = 0; c < k / 64; c++) _Pragma("unroll") for (int r = 0; r < 2; r++) {             \
+            const int place = (q + 4 * tile_quad_block(k, q, c)) * 2 * bits;                                           \
+            const uint32_t from = tile_made_chunk(at, bytes, row + 8 * r, place / 16) + place % 16;                    \
+            TILE_QUAD_LOAD_##bits _Pragma("unroll") for (int p = 0; p < 8; p++)                                        \
+                w[16 * c + 4 * (p / 2) + 2 * (p % 2) + r] = tile_made_##type##_##name(TILE_QUAD_PAIR_##bits(p));       \
+        }                                                                                                              \
+    }
+/* Few sums come in two sets, as each product waits for the one before. */
+#define TILE_QUAD_MMA(type)                                                                                            \
+    TILE_FN void tile_quad_mma_##type(float *d, int n, int k, const uint32_t *a, uint32_t b, int b_step, int add,      \
+                                      int thread) {                                                                    \
+        const int lane = thread & 31, q = lane & 3, row = lane / 4, sets = n <= 16 ? 2 : 1;                            \
+        float e[2][32];                                                                                                \
+        _Pragma("unroll") for (int i = 0; i < n / 2; i++) e[0][i] = add ? d[i] : 0.0f, e[1][i] = 0.0f;                 \
+        _Pragma("unroll") for (int c = 0; c < k / 64; c++) _Pragma("unroll") for (int t = 0; t < n / 8; t++) {         \
+            const uint32_t from = b + b_step * tile_quad_block(k, q, c) + row * 128 + t * 1024;                        \
+            uint32_t x[2][4];                                                                                          \
+            _Pragma("unroll") for (int j = 0; j < 2; j++) tile_shared_load16(from + (((2 * q + j) ^ row) << 4), x[j]); \
+            _Pragma("unroll") for (int u = 0; u < 4; u++)                                                              \
+                tile_mma_words_##type(e[u % sets] + 4 * t, a + 16 * c + 4 * u, x[u / 2] + 2 * (u & 1));                \
+        }                                                                                                              \
+        _Pragma("unroll") for (int i = 0; i < n / 2; i++) d[i] = sets > 1 ? e[0][i] + e[1][i] : e[0][i];               \
+    }
+#define TILE_QUAD(type)                                                                                                \
+    TILE_QUAD_WORDS(t2, i2, 2, type)                                                                                   \
+    TILE_QUAD_WORDS(i4, i4, 4, type)                                                                                   \
+    TILE_QUAD_WORDS(i8, i8, 8, type)                                                                                   \
+    TILE_QUAD_WORDS(u8, u8, 8, type)                                                                                   \
+    TILE_QUAD_MMA(type)
+TILE_QUAD(bf16)
+TILE_QUAD(f16)
 
 #endif

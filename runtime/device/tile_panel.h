@@ -7,6 +7,13 @@ TILE_FN void tile_cluster_sync(void) {
     tile_cluster_wait();
 }
 
+/* All have come here, and their stores need not have: behind tile_mbar_init_done; or before a workgroup ends, when it
+   has waited for all that others send to its memory. */
+TILE_FN void tile_cluster_meet(void) {
+    tile_cluster_arrive_alone();
+    tile_cluster_wait();
+}
+
 /* Elements of 16 bits from row `row` of panels of 64 columns as copies swizzle them, 64 rows each: `at` is where the
  * row begins. */
 TILE_FN uint32_t tile_panel_at(uint32_t at, int row, int j) {

@@ -6,7 +6,8 @@
 
    | ring          | arrivals at full          | arrivals at empty                                        |
    |---------------|---------------------------|----------------------------------------------------------|
-   | of boxes      | 1                         | reading groups, by workgroups of the cluster that share  |
+   | of boxes      | 1                         | reading groups, by workgroups of the cluster that share; |
+   |               |                           | or reading warps (tile_ring_free_warp)                   |
    | of threads    | threads that write        | reading groups, or lanes                                 |
 
    Slots begin at multiples of 1024 bytes. */
@@ -160,6 +161,14 @@ TILE_FN void tile_ring_free_read(const tile_ring *r, tile_ring_end *e, int share
     tile_async_fence();
     tile_bar_sync(bar, 128);
     tile_ring_free(r, e, sharers, thread);
+}
+
+/* The same by each warp for itself, of rings that count warps. */
+TILE_FN void tile_ring_free_warp(const tile_ring *r, tile_ring_end *e, int thread) {
+    tile_async_fence();
+    tile_wave_sync();
+    if ((thread & 31) == 0) tile_mbar_arrive(tile_ring_empty(r, e->oldest));
+    if (++e->oldest == r->slots) e->oldest = 0;
 }
 
 /* ---- a ring of a group's own whose reader is the group's thread 0, right behind each put (`role .. in R`) ----

@@ -34,13 +34,6 @@ TILE_FN void tile_mbar_arrive_at(uint32_t bar, int rank) {
         "r"(rank)
         : "memory");
 }
-/* The same, behind all that the thread's warp has done before. */
-TILE_FN void tile_mbar_arrive_after(uint32_t bar, int rank) {
-    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1;\n"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r];}" ::"r"(bar),
-                 "r"(rank)
-                 : "memory");
-}
 /* To shared memory at the same place of another workgroup of the cluster. */
 TILE_FN void tile_cluster_store(uint32_t at, int rank, float x) {
     asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.f32 [r], %2;}" ::"r"(at),
@@ -60,10 +53,12 @@ TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) {
                  "r"(rank), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
                  : "memory");
 }
-TILE_FN void tile_cluster_store16(uint32_t at, int rank, const uint32_t x[4]) {
-    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.v4.b32 [r], {%2, %3, %4, "
-                 "%5};}" ::"r"(at),
-                 "r"(rank), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+/* 16 bytes to a multiple of 16 there. The barrier `bar` there counts them among those that are announced to it; who
+   waits for it sees them. PTX ISA, "st.async". */
+TILE_FN void tile_cluster_send16(uint32_t at, uint32_t bar, int rank, const uint32_t x[4]) {
+    asm volatile("{.reg .b32 s, b;\n mapa.shared::cluster.u32 s, %0, %2;\n mapa.shared::cluster.u32 b, %1, %2;\n"
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [s], {%3, %4, %5, %6}, [b];}" ::"r"(at),
+                 "r"(bar), "r"(rank), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
                  : "memory");
 }
 /* A number to a multiple of 4 there, and the barrier `bar` there is told: an arrival that announces 4 bytes, and then that
@@ -225,6 +220,8 @@ TILE_FN void tile_async_fence_all(void) { asm volatile("fence.proxy.async;" ::: 
 
 TILE_FN void tile_cluster_arrive(void) { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 TILE_FN void tile_cluster_wait(void) { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+/* As tile_cluster_arrive, and orders nothing: it waits for no store. */
+TILE_FN void tile_cluster_arrive_alone(void) { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 TILE_FN void tile_wave_sync(void) { __syncwarp(); }
 /* True in one lane of the warp, the same one each time, whose threads all ask: the compiler knows that what follows is done
    by one thread. (Behind a comparison of thread numbers it repeats each copy for every thread that might be there.) */
@@ -319,6 +316,12 @@ TILE_FN void tile_shared_zero16(uint32_t at) {
 }
 /* Bytes of y x, by a number of four bits each; x - y of two floats each, in words. */
 TILE_FN uint32_t tile_bytes(uint32_t x, uint32_t y, uint32_t which) { return __byte_perm(x, y, which); }
+/* x & mask ^ flip, in one instruction: with two constants the compiler makes two of it. */
+TILE_FN uint32_t tile_and_flip(uint32_t x, uint32_t mask, uint32_t flip) {
+    uint32_t r;
+    asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(r) : "r"(x), "r"(mask), "r"(flip));
+    return r;
+}
 TILE_FN uint32_t tile_sub2_bf16(uint32_t x, uint32_t y) {
     uint32_t r;
     asm("sub.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));

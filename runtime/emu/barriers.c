@@ -78,15 +78,24 @@ void tile_emu_mbar_complete(uint32_t at, int rank, int bytes) {
     mbar_come(mbar_at(g, at, g == emu ? TOUCH_LDS_READ : TOUCH_ASYNC_READ), 0, bytes);
 }
 
-/* The number counts as stored when the barrier's phase ends: who has not waited for that does not know it. */
-void tile_emu_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
+/* What is sent counts as stored when the barrier's phase ends: who has not waited for that does not know it. */
+static Mbar *send(uint32_t at, uint32_t bar, int rank, const void *value, int bytes) {
     Group *g = cluster_group(rank);
     Mbar *b = mbar_at(g, bar, g == emu ? TOUCH_LDS_READ : TOUCH_ASYNC_READ);
     Touch by = order_touch_by(b->actor, b->phases + 1, TOUCH_LDS_STORE);
-    size_t byte = shared_at(g, at, sizeof x, true);
-    if (at % sizeof x) emu_fail("writes 4 bytes at address %u of LDS: no multiple of 4", at);
-    lds_touch(&g->lds, byte, sizeof x, &by, NULL);
-    memcpy(g->lds.base + byte, &x, sizeof x);
+    size_t byte = shared_at(g, at, (size_t)bytes, true);
+    if (at % (uint32_t)bytes) emu_fail("writes %d bytes at address %u of LDS: no multiple of %d", bytes, at, bytes);
+    lds_touch(&g->lds, byte, (size_t)bytes, &by, NULL);
+    memcpy(g->lds.base + byte, value, (size_t)bytes);
+    return b;
+}
+
+void tile_emu_cluster_send(uint32_t at, uint32_t bar, int rank, const void *value, int bytes) {
+    mbar_come(send(at, bar, rank, value, bytes), 0, bytes);
+}
+
+void tile_emu_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
+    Mbar *b = send(at, bar, rank, &x, sizeof x);
     arrive(b, sizeof x);
     mbar_come(b, 0, sizeof x);
 }

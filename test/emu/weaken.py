@@ -23,8 +23,8 @@ SITES = [
     (re.compile(r"tile_fence_release\(TILE_\w+\);"), ";"),
     (re.compile(r"tile_atomic_add_shared_"), "tile_atomic_add_"),
     # of schedules: waits, arrivals, fences, phases
-    (re.compile(r"tile_(mbar_(wait|wait_after|expect|arrive|arrive_at|arrive_after|init_done)|bar_(sync|arrive))\([^;]*\);"), ";"),
-    (re.compile(r"tile_(cluster_(sync|arrive|wait|pass)|async_fence(_all)?|wgmma_(fence|commit|wait\d)|tma_(commit|wait|wait_reads?))\([^;]*\);"), ";"),
+    (re.compile(r"tile_(mbar_(wait|wait_after|expect|arrive|arrive_at|init_done)|bar_(sync|arrive))\([^;]*\);"), ";"),
+    (re.compile(r"tile_(cluster_(sync|meet|arrive|arrive_alone|wait|pass)|async_fence(_all)?|wgmma_(fence|commit|wait\d)|tma_(commit|wait|wait_reads?))\([^;]*\);"), ";"),
     (re.compile(r"tile_(copy_wait|copy_commit|wave_sync|behind)\([^;]*\);"), ";"),
     (re.compile(r"tile_follow\(\);"), ";"),
     (re.compile(r"tile_end_behind\(\);\n"), ";\n"),  # not where a workgroup gives up: no run here does
