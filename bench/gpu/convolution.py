@@ -25,7 +25,7 @@ def arguments(name, shape):
     depthwise, size = name in DEPTHWISE, (r * s * (1 if name in DEPTHWISE else c)) ** -0.5
     if name.endswith("first"):
         x, k = R.normal(n, c, h, w), R.normal(c if depthwise else o, 1 if depthwise else c, r, s) * size
-        return x, k, x, k
+        return x, k, x, k[:, 0] if depthwise else k
     x, k = R.normal(n, h, w, c), R.normal(*((r, s, c) if depthwise else (o, r, s, c))) * size
     return first(x), k.permute(2, 0, 1)[:, None] if depthwise else first(k), x, k
 

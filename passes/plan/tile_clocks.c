@@ -61,11 +61,14 @@ double tile_slot_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan
 
 /* Clocks for which panels that come beside results, and did not fit from the first on, are waited for. Measured on an
    H200: 6000 for three panels of four. What other ranks send, for half of the tasks, is waited for anyway, and two
-   slots do: GEMM+RS of 8192 rows took 444 us in tiles of 256 columns with two slots, 461 in tiles of 192 with three. */
-static double near_clocks(const TileQuestion *q, const TilePlan *p) {
-    enum { DO = 2 /* slots */ };
+   slots do: GEMM+RS of 8192 rows took 444 us in tiles of 256 columns with two slots, 461 in tiles of 192 with three. Three
+   groups do not end in turn, so nobody multiplies while they read: a convolution of 32 images of 56 x 56 x 256 with a
+   residual takes 171 us in tiles of 192 x 128, 162 to 165 in those of 128 x 256. */
+static double near_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    enum { DO = 2 /* slots */, IN_TURN = 2 /* groups */ };
     if (!q->nears || tile_is_apart(p) || (q->sends && p->nears >= DO)) return 0;
-    return 2.0 * LATENCY * (tile_near_panels(q, p) - p->nears) / p->nears;
+    const double read = p->groups > IN_TURN ? q->nears * (double)p->rows * p->columns * 2 / g->boxes : 0;
+    return 2.0 * LATENCY * (tile_near_panels(q, p) - p->nears) / p->nears + read;
 }
 
 /* Clocks for which workgroups that share a tile add up its sums. */
@@ -87,7 +90,7 @@ double tile_task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan
     int64_t columns = ceil_div(p->columns, PANEL_COLUMNS) * PANEL_COLUMNS;
     double ways = q->slots * fmax(MOST_OUTS + 1 - p->outs, 1) + (q->results - q->slots) * SLOW;
     double storing = p->late ? 0 : ways * p->rows * (double)(q->slots ? columns : p->columns) * q->width / g->boxes;
-    return both((double)ceil_div(q->steps, p->slices) * step, p->memory) + storing / p->slices + near_clocks(q, p) +
+    return both((double)ceil_div(q->steps, p->slices) * step, p->memory) + storing / p->slices + near_clocks(g, q, p) +
            share_clocks(g, q, p);
 }
 

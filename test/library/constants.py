@@ -109,6 +109,11 @@ def convolutions():
     x, k, w = normal(2, 6, 9, 7), normal(4, 6, 3, 2), normal(4, 6, 3, 3)
     steps = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 2), (5, 4)]
     group("direct", {"x": x, "k": k}, [(f"conv2d(x, k, {s}, {p})", single(convolution(x, k, s, p))) for s, p in steps])
+    group("turned", {"x": x, "k": k}, [(f"conv2d_turned(x, k, {s}, {p})", single(convolution(x, k, s, p))) for s, p in steps])
+    group("front", {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(0, 2, 3, 1).copy()},
+          [(f"conv2d_front(x, k, {s}, {p})", single(convolution(x, k, s, p))) for s, p in steps])
+    one = normal(4, 6, 1, 1)
+    group("points", {"x": x[:, :, :8].copy(), "k": one}, [("conv2d_turned(x, k, 1, 0)", single(convolution(x[:, :, :8], one)))])
     group("rows", {"x": x}, [(f"im2row(x, {a}, {b}, {s}, {p})", patches(x, a, b, s, p))
                              for (a, b), (s, p) in itertools.product(((1, 1), (3, 2), (2, 7)), steps[1::2])])
     for cg, o in (6, 4), (3, 4), (2, 3), (1, 6), (1, 12):
@@ -119,6 +124,13 @@ def convolutions():
     group("last", {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(0, 2, 3, 1).copy()},
           [(f"conv2d_last(x, k, {s}, {p}, {d})", single(convolution(x, k, s, p, d, 1).transpose(0, 2, 3, 1)))
            for s, p, d in ((1, 0, 1), (1, 3, 2), (2, 0, 3), (3, 3, 1), (2, 1, 2))])
+    d = normal(6, 1, 3, 2)
+    group("depthwise", {"x": x, "k": d[:, 0].copy()},
+          [(f"conv2d_depthwise(x, k, {s}, {p}, {e})", single(convolution(x, d, s, p, e, 6)))
+           for s, p, e in ((1, 0, 1), (1, 3, 2), (2, 0, 3), (3, 3, 1), (2, 1, 2))])
+    group("depthwise_last", {"x": x.transpose(0, 2, 3, 1).copy(), "k": d[:, 0].transpose(1, 2, 0).copy()},
+          [(f"conv2d_depthwise_last(x, k, {s}, {p}, {e})", single(convolution(x, d, s, p, e, 6).transpose(0, 2, 3, 1)))
+           for s, p, e in ((1, 0, 1), (1, 3, 2), (2, 0, 3), (3, 3, 1), (2, 1, 2))])
     z = normal(2 * 5 * 3, 4)
     group("images", {"z": z}, [(f"rows_to_images(z, {b}, {h}, {v})", z.reshape(b, h, v, 4).transpose(0, 3, 1, 2))
                                for b, h, v in ((2, 5, 3), (1, 1, 30), (30, 1, 1), (3, 2, 5))])
@@ -134,6 +146,9 @@ def convolutions():
     refused("conv2d_grouped(x, g, 1, 0, 0)", "f32[2, 4, 9, 7]", "x: f32[2, 6, 9, 7], g: f32[4, 3, 3, 3]")
     refused("conv2d_grouped(x, g, 1, 0, 1)", "f32[2, 4, 7, 5]", "x: f32[2, 6, 9, 7], g: f32[4, 4, 3, 3]")
     refused("conv2d_grouped(x, g, 1, 0, 1)", "f32[2, 5, 7, 5]", "x: f32[2, 6, 9, 7], g: f32[5, 3, 3, 3]")
+    refused("conv2d_front(x, k, 1, -1)", "f32[2, 4, 5, 3]", "x: f32[2, 9, 7, 6], k: f32[4, 3, 3, 6]")
+    refused("conv2d_depthwise(x, k, 1, 0, 0)", "f32[2, 6, 9, 7]", "x: f32[2, 6, 9, 7], k: f32[6, 3, 3]")
+    refused("conv2d_depthwise_last(x, k, 1, 0, 0)", "f32[2, 9, 7, 6]", "x: f32[2, 9, 7, 6], k: f32[3, 3, 6]")
     refused("conv2d_last(x, k, 1, 0, 0)", "f32[2, 9, 7, 4]", "x: f32[2, 9, 7, 6], k: f32[4, 3, 3, 6]")
     refused("conv2d_last(x, k, 1, 0, 5)", "f32[2, 1, 1, 4]", "x: f32[2, 9, 7, 6], k: f32[4, 3, 3, 6]")
     refused("rows_to_images(z, 2, 5, 4)", "f32[2, 4, 5, 4]", "z: f32[30, 4]")
