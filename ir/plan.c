@@ -8,7 +8,7 @@ const char *const fill_text[FILL_COUNT] = {"box", "pixels", "rows", "bulk", "thr
 const PlanNumber plan_numbers[] = {
     {"parts", offsetof(Plan, parts), 1, INT32_MAX, false},
     {"columns", offsetof(Plan, columns), 1, 1024, false},
-    {"clusters", offsetof(Plan, clusters), 1, 2, false},
+    {"clusters", offsetof(Plan, clusters), 1, 8, false},
     {"slices", offsetof(Plan, slices), 1, 8, false},
     {"resident", offsetof(Plan, resident), 1, 4, false},
     {"waves", offsetof(Plan, waves), 1, 64, false},

@@ -258,6 +258,7 @@ void hip_share_free(Fn *, int ring, const char *name, const char *end); /* name,
 
 /* roles_mma.c */
 void hip_role_mma(Fn *, const Op *);
+int hip_role_panels(const Fn *, int range);     /* that a step of products along the range has in slots */
 const Tile *hip_role_sums(Fn *, const Op *mma); /* where it adds up */
 /* roles_chain.c: it takes what is made of a step's sums, which are rounded again before the next product; .. */
 bool hip_role_is_near(Fn *, const Op *);

@@ -68,6 +68,27 @@ static bool planes_of(Fn *f, const Op *op, const Type *tile, const Span *sub, co
     return true;
 }
 
+static bool follows(const Op *op, int range) {
+    for (int d = 0; d < op->sub.n; d++)
+        if (affine_follows(&op->sub.p[d].lo, range)) return true;
+    return false;
+}
+
+/* One task alone reads the tile, as results have few rows: such tensors are larger than the rest of what is copied.
+   Other tasks differ in positions that the tile has. */
+static bool is_read_once(const Fn *f, const Op *op, const Type *tile) {
+    enum { FEW = 128 /* rows of results */ };
+    bool few = false;
+    for (int r = 0; r < f->k->ngrid; r++) {
+        const Range *x = &f->k->range.p[r];
+        const bool own = type_has(*tile, r) || follows(op, r),
+                   one = x->kind == RANGE_TILE && size_is_number(x->of) && x->of.c <= x->size;
+        if (!own && !one) return false;
+        few |= !own && x->size <= FEW;
+    }
+    return few;
+}
+
 /* rows: of a box; few: or of the tensor, where a run says that it has at most as many as a tile. */
 static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int few, int columns, Boxes *b) {
     const Param *p = &f->k->param.p[op->param];
@@ -93,7 +114,8 @@ static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int few, i
         m.box[m.ndim - 1] = bytes;
         b->at_column = cexpr_open(f, "%s / %d", cexpr_operand(f, b->at_column)->text, 8 / bits);
     }
-    b->map = fn_text(f, "{&maps->map[%s], %d, %s}", hip_role_map(f, op, &m), b->dims, plane);
+    b->map = fn_text(f, "{&maps->map[%s], %d, %s%s}", hip_role_map(f, op, &m), b->dims, plane,
+                     op->kind == OP_COPY && is_read_once(f, op, tile) ? ", true" : "");
     return true;
 }
 
@@ -130,6 +152,8 @@ static int tile_few(int64_t few, int64_t rows, int64_t box) {
     return few != ROLE_ROWS_OF_RUN ? 0 : box < rows ? (int)rows : 1;
 }
 
+static const char *behind(Fn *f, const char *at, int64_t n) { return n ? fn_text(f, "%s + %" PRId64, at, n) : at; }
+
 static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
     const bool across = t->panel == PANEL_MN128;
     const int columns = PANEL_BITS / elem_bits(t->type.elem), number = f->hip->role->filling->ring;
@@ -137,7 +161,9 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
               column = range_along(&t->type, &op->sub.p[op->sub.n - 1].lo);
     Boxes b;
     if (row < 0 || column < 0) return false;
-    const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
+    const int deep = hip_role_panels(f, across ? row : column);
+    const int64_t m = hip_role_extent(f->m, f->k, ring->per, row) / (across ? deep : 1),
+                  n = hip_role_extent(f->m, f->k, ring->per, column) / (across ? 1 : deep);
     const int64_t panels = (n + columns - 1) / columns;
     const bool fits = across ? m == DEPTH && columns == DEPTH : n == columns && m <= 256 * sharers;
     const int parts = across && panels % sharers == 0 ? 1 : sharers;
@@ -151,10 +177,14 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     b.at_row = hip_role_row(f, op, b.at_row);
     const char *when = hip_role_copy_when(f, op), *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
                *end = !to ? "" : fn_text(f, ", %s", end_text(f, op, dim, kept));
-    fn_line(f, "%stile_box_%s%s(%s, %s, %s, %s, %s, %" PRId64 "%s%s, all->rank, %d);", when, across ? "mn" : "k",
-            to && few ? "_few" : to ? "_to" : "", f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
-            (across ? b.at_row : b.at_column)->text, (across ? b.at_column : b.at_row)->text, across ? n : m, piece, end,
-            sharers);
+    const CExpr *step = across ? b.at_row : b.at_column;
+    for (int i = 0; i < deep; i++)
+        fn_line(f, "%stile_box_%s%s(%s, %s, %s, %s, %s, %" PRId64 "%s%s, all->rank, %d);", when, across ? "mn" : "k",
+                to && few ? "_few" : to ? "_to" : "", f->hip->role->slot,
+                behind(f, f->hip->role->facts->ring[number].tile_name[op->slot],
+                       i * PANEL_BITS / 8 * (across ? panels * DEPTH : m)),
+                b.map, behind(f, step->text, i * columns), (across ? b.at_column : b.at_row)->text, across ? n : m,
+                piece, end, sharers);
     return true;
 }
 

@@ -116,6 +116,7 @@ bool hip_role_chains(Fn *f, const Op *mma) {
     int ring, tile;
     const Value *a = mma->arg.p[0];
     const int64_t depth = mma->nover == 1 ? hip_role_extent(f->m, f->k, -1, mma->over[0]) : 0;
+    if (mma->nover == 1 && hip_role_panels(f, mma->over[0]) > 1) return false;
     return !hip_slot(f->k, a, &ring, &tile) || is_written(f, a) || depth * elem_bits(a->type.elem) / 8 != PANEL_BYTES;
 }
 

@@ -10,6 +10,7 @@ enum {
     PANEL_BYTES = 128,
     GROUP_ROWS = 64,
     PANEL = GROUP_ROWS * PANEL_BYTES,
+    DEEP = 2,          /* panels of a step of few rows */
     PANEL_COLUMNS = 64 /* of a panel across */
 };
 
@@ -49,9 +50,33 @@ static int other_range(const Op *mma, const Value *v) {
     return -1;
 }
 
+/* Tiles of slots, of a step of a loop. */
+static bool is_deep(const Fn *f, const Op *mma) {
+    int ring, tile;
+    bool steps = false;
+    for (const Op *loop = mma->in->parent; loop; loop = loop->in->parent)
+        steps |= loop->kind == OP_FOR && loop->range == mma->over[0];
+    for (int i = 0; i < 2 && steps; i++) {
+        const SlotTile *t = hip_slot(f->k, mma->arg.p[i], &ring, &tile);
+        steps = t && t->fill == FILL_BOX && (t->panel == PANEL_K128 || t->panel == PANEL_MN128);
+    }
+    const int64_t depth = hip_role_extent(f->m, f->k, -1, mma->over[0]);
+    return steps && depth * elem_bits(mma->arg.p[0]->type.elem) / 8 == DEEP * PANEL_BYTES;
+}
+
+int hip_role_panels(const Fn *f, int range) {
+    for (int i = 0; i < f->k->roles->role.n; i++) {
+        const Region *body = f->k->roles->role.p[i].body;
+        for (const Op *op = walk(body); op; op = walk_next(op, body))
+            if (op->kind == OP_MMA && op->nover == 1 && op->over[0] == range) return is_deep(f, op) ? DEEP : 1;
+    }
+    return 1;
+}
+
 typedef struct {
     const SlotTile *slot;
     const char *at; /* where the group's share begins */
+    int64_t panel;  /* bytes of the tile in a panel of the contracted range */
     int64_t extent; /* of the share */
     bool across;
 } Operand;
@@ -65,6 +90,8 @@ static bool operand_of(Fn *f, const Op *mma, int i, Operand *o) {
     const int along = slot_row(f->k, ring, tile); /* of two products that read the slot one may run across its rows */
     o->across = along < 0 ? o->slot->panel == PANEL_MN128 : along != mma->over[0];
     o->extent = hip_role_extent(f->m, f->k, f->hip->role->number, range);
+    const int64_t whole = hip_role_extent(f->m, f->k, -1, range);
+    o->panel = PANEL_BYTES * (o->across ? ceil_div(whole, PANEL_COLUMNS) * PANEL_COLUMNS : whole);
     o->at = fn_held(f, v)->tile.name;
     if (f->hip->split - 1 == range) o->at = fn_text(f, "%s + %" PRId64 " * group", o->at, o->extent * PANEL_BYTES);
     return true;
@@ -150,10 +177,12 @@ static void product_lines(Fn *f, const Op *op, const Operand *a, const Operand *
     const int64_t blocks = a->extent / GROUP_ROWS, n = to->count / blocks, narrow = f->hip->role->narrow;
     if (narrow == ROLE_NOTHING) return; /* the sums stay as they are */
     for (int64_t m = 0; m < blocks; m++) {
-        const char *sums = behind(f, to->name, m * n), *rows = behind(f, a->at, m * PANEL);
+        const char *sums = behind(f, to->name, m * n);
         if (other) sums = fn_text(f, "%s, %s", sums, behind(f, other->name, m * n));
-        fn_line(f, "tile_mma_%s%s%s(%s, %" PRId64 ", %s, %s, %s);", other ? "pair_" : "", type, kind, sums,
-                narrow ? narrow : b->extent, rows, b->at, add);
+        for (int i = 0; i < hip_role_panels(f, op->over[0]); i++)
+            fn_line(f, "tile_mma_%s%s%s(%s, %" PRId64 ", %s, %s, %s);", other ? "pair_" : "", type, kind, sums,
+                    narrow ? narrow : b->extent, behind(f, a->at, m * PANEL + i * a->panel),
+                    behind(f, b->at, i * b->panel), i ? "1" : add);
     }
 }
 
@@ -161,8 +190,9 @@ void hip_role_mma(Fn *f, const Op *op) {
     Operand a, b;
     const char *type = product_type(f, op);
     const int64_t depth = hip_role_extent(f->m, f->k, -1, op->over[0]) * elem_bits(op->arg.p[0]->type.elem) / 8;
-    if (!type || op->nover != 1 || !operand_of(f, op, 0, &a) || !operand_of(f, op, 1, &b) || depth != PANEL_BYTES ||
-        a.extent % GROUP_ROWS || !has_width(op->arg.p[0]->type.elem, b.extent)) {
+    if (!type || op->nover != 1 || !operand_of(f, op, 0, &a) || !operand_of(f, op, 1, &b) ||
+        depth != PANEL_BYTES * hip_role_panels(f, op->over[0]) || a.extent % GROUP_ROWS ||
+        !has_width(op->arg.p[0]->type.elem, b.extent)) {
         fn_unsupported(f, op->loc, "a product other than of panels of 128 bytes in slots, with sums in f32 or i32");
         return;
     }

@@ -106,7 +106,7 @@ static bool is_power(int64_t n) { return (n & (n - 1)) == 0; }
 static bool split_set(Plan *c, int64_t n) { return c->parts = (int)n, n >= 1; }
 static bool waves_set(Plan *c, int64_t n) { return c->waves = (int)n, n >= 1 && is_power(n); }
 static bool columns_set(Plan *c, int64_t n) { return c->columns = (int)n, n >= 1; }
-static bool clusters_set(Plan *c, int64_t n) { return c->clusters = (int)n, n >= 1; }
+static bool clusters_set(Plan *c, int64_t n) { return c->clusters = (int)n, n >= 1 && is_power(n); }
 static bool slices_set(Plan *c, int64_t n) { return c->slices = (int)n, n >= 1; }
 static bool resident_set(Plan *c, int64_t n) { return c->resident = (int)n, n >= 1; }
 static bool schedule_set(Plan *c, int64_t word) { return c->lowering = word == 0 ? LOWER_PLAIN : LOWER_OPEN, true; }
@@ -121,7 +121,7 @@ static const struct {
     {"split", "a loop is cut into 1 to 64 parts", {0}, 64, split_set},
     {"waves", "a workgroup has 1, 2, 4, 8, 16 or 32 waves", {0}, 32, waves_set},
     {"columns", "a schedule's tile has 1 to 1024 columns", {0}, 1024, columns_set},
-    {"clusters", "a cluster has 1 or 2 workgroups", {0}, 2, clusters_set},
+    {"clusters", "a cluster has 1, 2, 4 or 8 workgroups", {0}, 8, clusters_set},
     {"slices", "a cluster shares a tile in 1 to 8 slices", {0}, 8, slices_set},
     {"resident", "a processor holds 1 to 4 workgroups of roles", {0}, 4, resident_set},
     {"schedule", "schedule can be off", {"off"}, 0, schedule_set},

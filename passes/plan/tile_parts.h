@@ -51,6 +51,13 @@ double tile_rounds(const MatrixTarget *, const TileQuestion *, const TilePlan *)
 /* Of processors that copy at once: where all do, the L2 gives no more. */
 double tile_share(const MatrixTarget *, const TileQuestion *, const TilePlan *);
 
+/* ---- few rows: tile_few.c ---- */
+
+/* Of all tasks. */
+double tile_few_seconds(const MatrixTarget *, const TileQuestion *, const TilePlan *);
+bool tile_few_fits(const TileQuestion *, const TilePlan *);  /* a plan that may be the fastest one */
+bool tile_few_flows(const TileQuestion *, const TilePlan *); /* its stages are enough */
+
 /* ---- clocks ---- */
 
 /* A group's instructions of a step read so many bytes of shared memory. */

@@ -86,8 +86,9 @@ void tiles_rings(const MatrixTarget *t, const TileQuestion *q, TilePlan *p) {
 int tile_stages(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p, double slot, double step) {
     int64_t room = room_of(t, q, p);
     double wanted = ceil(slot / step) + 1, fit = room > 0 ? (double)(room / tile_stage_bytes(q, p)) : 0;
-    bool few = p->groups == 1 && p->cluster == 1 && tile_rounds(t, q, p) == 1;
-    bool all = few || p->slices > 1 || q->made_words || q->width == 1 || q->row_groups > 1 || q->column_groups > 1;
+    bool few = p->groups == 1 && p->cluster != 2 && tile_rounds(t, q, p) == 1;
+    bool all =
+        few || q->few || p->slices > 1 || q->made_words || q->width == 1 || q->row_groups > 1 || q->column_groups > 1;
     return (int)fmin(all ? MOST_STAGES : wanted, fit);
 }
 

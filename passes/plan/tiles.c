@@ -22,8 +22,12 @@ enum {
     SHARED = 16,           /* rows of a tile that two copy half of: a swizzle repeats after 8 (PTX ISA) */
     MOST_COLUMNS = 256,    /* of a tile */
     SHARE_STEP = 16,
+    MOST_CLUSTER = 8,
     MOST_SLICES = 8 /* workgroups of the largest portable cluster (CUDA programming guide) */
 };
+
+#define LEAST_OWN 0.75 /* of the clocks of few rows, those that a run of more rows takes again for each tile [guess]   \
+                        */
 
 /* ---- what fits ---- */
 
@@ -63,7 +67,8 @@ static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
     if (has_half_groups(q) && (p->rows != USUAL_ROWS || p->columns > WIDE || p->cluster > 1)) return false;
     if (has_small_groups(q) && !q->only_columns && (p->columns > WIDE || p->cluster > 1)) return false;
     /* Wider tiles of exchanged operands have results in slots: those that are turned (slice_turns). */
-    if (q->oblong ? p->rows == p->columns : q->exchanged && !q->made_words && p->columns > WIDE) return false;
+    if (!q->oblong && q->exchanged && !q->made_words && p->columns > WIDE) return false;
+    if (q->exchanged && !q->made_words && p->columns == p->rows) return false; /* tiles tell whether operands are */
     if (q->singles && p->columns > MOST_SINGLES) return false;
     if (q->even_rows % p->rows || q->even_columns % p->columns) return false;
     return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns) &&
@@ -81,6 +86,12 @@ static void seconds_count(const MatrixTarget *t, const MatrixOp *op, const TileQ
                  last = fmax(task, tile_copies_outside(q, p) * p->outside),
                  meet = p->cluster * p->slices > 1 ? g->cluster : 0;
     p->seconds = g->fill + (meet + (tile_rounds(t, q, p) - 1) * task + last) / g->clock;
+    if (q->few) {
+        p->seconds = tile_few_seconds(t, q, p);
+        const double all = (p->seconds - g->fill) * g->clock;
+        p->clocks = fmax(all - meet, LEAST_OWN * all) / tile_rounds(t, q, p);
+        p->again = p->clocks; /* a second tile of rows brings the other operand again */
+    }
     if (p->edges) p->seconds = g->fill + (meet + tile_edges_clocks(t, op, q, p)) / g->clock;
 }
 
@@ -113,14 +124,16 @@ TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuest
 static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
     p->groups = p->rows / GROUP_ROWS;
-    p->resident = q->only_resident ? q->only_resident : 1;
+    if (!p->resident) p->resident = q->only_resident ? q->only_resident : 1;
+    if (q->only_resident && q->only_resident != p->resident) return false;
+    if (q->few && !tile_few_fits(q, p)) return false;
     registers_share(q, p);
     if (!matrix_n(op, p->columns) || !share_fits(op, q, p) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
     p->late = tiles_late(t, q, p);
     p->share = tile_share(t, q, p);
     double step = tile_step_clocks(op, g, q, p), slot = tile_slot_clocks(g, q, p, step);
     p->stages = tile_stages(t, q, p, slot, step);
-    if (p->stages < LEAST_STAGES) return false;
+    if (p->stages < LEAST_STAGES || (q->few && !tile_few_flows(q, p))) return false;
     const bool over = p->slices > 1 && !tiles_sums_apart(t, q, p); /* sums lie over operands */
     if (over && p->stages * tile_stage_bytes(q, p) < tile_sum_bytes(q, p)) return false;
     tile_count(t, op, q, p);
@@ -141,7 +154,7 @@ static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQue
     for (try.nears = tile_near_panels(q, &try); try.nears >= (q->nears > 0); try.nears--)
         for (try.outs = tile_most_outs(q, &try); try.outs >= 1; try.outs--)
             if (plan_try(t, op, q, &try) && (!own.rows || try.seconds < own.seconds)) own = try;
-    const double gain = pairs_wait(t, q, &own, best) ? 1 : TILES_GAIN;
+    const double gain = q->few ? TILES_GAIN_FEW : pairs_wait(t, q, &own, best) ? 1 : TILES_GAIN;
     if (own.rows && (!best->rows || own.seconds < gain * best->seconds)) *best = own;
 }
 
@@ -150,8 +163,8 @@ static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQue
 static bool pair_fits(const TileQuestion *q, const TilePlan *p) {
     int64_t along = p->beside ? q->columns : q->rows, across = p->beside ? q->rows : q->columns;
     int tile = p->beside ? p->columns : p->rows, shared = p->beside ? p->rows : p->columns;
-    return (p->beside ? q->clusters_columns : q->clusters_rows) && along > tile && across >= shared + p->beside &&
-           shared % SHARED == 0;
+    return (p->beside ? q->clusters_columns : q->clusters_rows) && along > tile &&
+           across >= shared + (p->beside && p->cluster == 2) && shared % SHARED == 0;
 }
 
 /* Results leave registers for slots 16 columns at a time. */
@@ -164,9 +177,13 @@ static void plans_try(const MatrixTarget *t, const MatrixOp *op, const TileQuest
     for (p.columns = MOST_COLUMNS; p.columns >= q->least_columns; p.columns -= columns_step(q, p.columns)) {
         if (p.cluster > 1 && !pair_fits(q, &p)) continue;
         p.edges = false;
+        p.resident = 0;
         plan_better(t, op, q, p, best);
-        p.edges = q->edges && p.slices == 1 && tile_has_edges(q, &p);
+        p.edges = q->edges && !q->few && p.slices == 1 && tile_has_edges(q, &p);
         if (p.edges) plan_better(t, op, q, p, best);
+        p.edges = false;
+        p.resident = q->few && !q->only_resident ? 2 : 0;
+        if (p.resident) plan_better(t, op, q, p, best);
     }
 }
 
@@ -190,5 +207,9 @@ bool tiles_plan(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q
         plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 2, .slices = 1, .beside = beside}, best);
     plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 1, .slices = 1}, best);
     slices_try(t, op, q, best);
+    for (int cluster = MOST_CLUSTER; cluster > 2; cluster /= 2)
+        for (int rows = USUAL_ROWS; rows > 0 && (q->few || q->only_cluster == cluster); rows -= GROUP_ROWS)
+            for (int beside = 0; beside < 2; beside++)
+                plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = cluster, .slices = 1, .beside = beside}, best);
     return best->rows > 0;
 }

@@ -10,6 +10,8 @@
 
 enum { PANEL_COLUMNS = 64 /* of results that are made at a time: 128 bytes of elements of 16 bits, a row of a box */ };
 
+enum { TILES_FEW = 64 /* rows of results for which memory takes the time (tile_few.c) */ };
+
 /* Products of two tiles in shared memory. Sizes known at run time only count by their bounds. */
 typedef struct {
     int64_t rows, columns; /* of the results */
@@ -36,6 +38,7 @@ typedef struct {
     int kept;           /* tiles of sums, rounded to 16 bits, of which results may be made in the next task; 0: they are
                            made at once */
     bool oblong;        /* tiles are no squares */
+    bool few; /* results have up to TILES_FEW rows, or columns where operands are exchanged; of plain products */
     bool exchanged;     /* rows of tiles are columns of results */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
@@ -75,6 +78,7 @@ typedef struct {
 
 /* The largest tiles but where others gain more than the model knows: a last round that is not full takes less power. */
 #define TILES_GAIN 0.97
+#define TILES_GAIN_FEW 0.995 /* of few rows it knows more */
 
 /* false: no tile fits. op: the instruction of the products. */
 bool tiles_plan(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, TilePlan *);

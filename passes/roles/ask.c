@@ -171,7 +171,8 @@ static bool shares_boxes(const Slice *s, int along) {
  * with few. */
 static bool may_pair(const Slice *s) {
     bool numbers = size_is_number(s->k->range.p[s->row].of) && size_is_number(s->k->range.p[s->column].of);
-    return (!s->swapped || s->turned) && !s->makes && (!kernel_is_ragged(s->k) || numbers || s->k->plan.clusters > 1);
+    return (!s->swapped || s->turned || s->k->plan.clusters > 1) && !s->makes &&
+           (!kernel_is_ragged(s->k) || numbers || s->k->plan.clusters > 1);
 }
 
 /* Boxes of rows that do not begin with lines of memory read two for each of their own; of all operands. */
@@ -253,6 +254,12 @@ static bool stores_bytes(const Slice *s) {
     return false;
 }
 
+/* Of plain products; groups of rows, gathered ones and those of other ranks are counted as others. */
+static bool is_few(const Slice *s) {
+    return slice_has_few(s, s->k->range.p[s->swapped ? s->column : s->row].of) && !s->makes &&
+           !kernel_is_ragged(s->k) && !slice_has_peers(s) && !slice_has_fill(s, FILL_ROWS) && s->stream.n == 1;
+}
+
 static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
     TileQuestion q = {.row_groups = groups_of(s, s->row),
                       .column_groups = groups_of(s, s->column),
@@ -274,6 +281,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .results = count_results(s, false),
                       .oblong = s->turned,
                       .exchanged = s->swapped,
+                      .few = is_few(s),
                       .least_columns = s->swapped ? least_rows(s) : PANEL_COLUMNS,
                       .slots = count_slots(s),
                       .sends = slice_sends(s),
@@ -324,7 +332,7 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     int columns = t->columns < PANEL_COLUMNS ? PANEL_COLUMNS : t->columns;
     int64_t tasks =
         q->tasks * tiles_of(q->rows, q->row_groups, t->rows) * tiles_of(q->columns, q->column_groups, columns);
-    const int least = s->makes ? 8 : is_long_eight(s, q) ? 4 : 2;
+    const int least = s->makes || q->few ? 8 : is_long_eight(s, q) ? 4 : 2;
     if (s->k->plan.slices > 1 || s->k->plan.resident) return true;
     return least * tasks * t->slices >= s->target->processors ||
            slice_refuse(s, NULL, NULL, "the result is small");
@@ -398,7 +406,8 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
-    const bool single = (q.rows < FEWEST || q.columns < FEWEST) && !plan_asks_roles(&s->k->plan);
+    const bool single =
+        ((s->swapped ? q.rows : q.columns) < FEWEST || (!q.few && q.rows < FEWEST)) && !plan_asks_roles(&s->k->plan);
     if (single && !is_long_eight(s, &q) && !s->makes) return slice_refuse(s, NULL, NULL, "the result has few rows");
     if (s->swapped && !s->makes && q.columns > s->most_rows)
         return slice_refuse(s, NULL, NULL, "the result has many rows");

@@ -108,7 +108,26 @@ static int made_depth(const Slice *s) {
 }
 
 int slice_depth(const Slice *s) {
-    return s->makes ? made_depth(s) : ROW_BYTES * 8 / elem_bits(product_operand(s->dot.p[0], 0)->type.elem);
+    const int panel = ROW_BYTES * 8 / elem_bits(product_operand(s->dot.p[0], 0)->type.elem);
+    if (s->makes) return made_depth(s);
+    const int64_t planned = s->k->range.p[s->dot.p[0]->over[0]].size;
+    if (s->chained || s->k->plan.lowering != LOWER_ROLES) return panel * (s->deep && !s->chained ? 2 : 1);
+    return planned == 2 * panel ? (int)planned : panel;
+}
+
+/* Kernels of a run's sizes are chosen by counts for more rows, too, beside which that of few rows is compared for half
+   as many. */
+bool slice_has_few(const Slice *s, Size rows) {
+    return size_most(s->m, rows) <= TILES_FEW / (size_is_number(rows) ? 1 : 2);
+}
+
+/* Few rows: a step waits for its slot, and gives it back, for as many bytes as many rows have in one panel. */
+bool slice_may_be_deep(const Slice *s) {
+    const Range *few = &s->k->range.p[s->swapped ? s->column : s->row];
+    if (s->makes || s->chained || s->stream.n != 1 || s->dot.n != 1 || dot_promotes(s->dot.p[0])) return false;
+    for (int i = 0; i < s->stream.p[0].load.n; i++)
+        if (s->stream.p[0].fill != FILL_BOX || s->stream.p[0].pixels.p[i]) return false;
+    return !kernel_is_ragged(s->k) && !slice_has_peers(s) && slice_has_few(s, few->of);
 }
 
 int made_bits(const Slice *s) {

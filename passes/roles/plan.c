@@ -35,9 +35,9 @@ static bool packed_fits(Slice *s) {
     return true;
 }
 
-bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
+bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped, bool deep) {
     const MatrixTarget *target = matrix_target(c->options->target);
-    *s = (Slice){.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new(), .swapped = swapped};
+    *s = (Slice){.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new(), .swapped = swapped, .deep = deep};
     s->values = k->nvalue;
     s->token = s->room = -1;
     s->slices = 1;
@@ -117,7 +117,7 @@ static Planned planned_by(Slice *s, const TilePlan *t) {
                          s->swapped ? t->rows : t->columns, t->stages,
                          t->groups == 1 ? "1 group that multiplies"
                                         : arena_format(s->m->arena, "%d groups that multiply", t->groups),
-                         t->cluster > 1  ? ", clusters of 2"
+                         t->cluster > 1  ? slice_text(s, ", clusters of %d", t->cluster)
                          : t->slices > 1 ? slice_text(s, ", a tile for a cluster of %d", t->slices)
                                          : "",
                          s->swapped ? ", operands exchanged" : "");
@@ -151,11 +151,13 @@ bool slice_is_swapped(const Kernel *k) {
     return rows >= 0 && k->plan.regs.n && k->range.p[rows].size != GROUP_ROWS * plan_row_groups(&k->plan);
 }
 
-static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *seconds) {
+/* deep: whether steps of two panels are asked for; then, whether they may be. */
+static Planned steps_try(PassContext *c, const Kernel *k, bool swapped, bool *deep, double *seconds) {
     Slice s;
     TilePlan tiles;
     Planned p = plan_refused("");
-    const bool good = slice_begin(&s, c, k, swapped);
+    const bool good = slice_begin(&s, c, k, swapped, *deep);
+    *deep = good && slice_may_be_deep(&s);
     if (good && s.chained && chain_plan(&s, &p))
         plan_copies(&s, &p.plan);
     else if (good && !s.chained && slice_tiles(&s, &tiles))
@@ -163,6 +165,22 @@ static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *
     if (p.why.words && s.why.words) p.why = s.why;
     arena_free(s.scratch);
     return p;
+}
+
+/* Steps of two panels where slots of these are enough. Measured on an H200, 1 to 16 rows: 2 to 5 % with four slots and
+   more (bench/gpu/log.md). */
+static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *seconds) {
+    enum { STAGES = 4 /* slots of two panels: measured, as said above */ };
+    const double more = 1.02; /* the count knows what a step takes for few rows alone */
+    bool deep = false;
+    double deep_seconds = 0;
+    const Planned p = steps_try(c, k, swapped, &deep, seconds);
+    if (!deep) return p;
+    const Planned other = steps_try(c, k, swapped, &deep, &deep_seconds);
+    const bool better = p.why.words || (other.plan.stages >= STAGES && deep_seconds <= more * *seconds);
+    if (other.why.words || !better) return p;
+    *seconds = deep_seconds;
+    return other;
 }
 
 /* A file of sizes asks for clusters of tiles, and the plan has them. */

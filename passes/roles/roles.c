@@ -40,7 +40,7 @@ static void roles_kernel(PassContext *c, Kernel *k) {
         if (k->roles) plan_drop_roles(&k->plan);
         return;
     }
-    bool good = slice_begin(&s, c, k, slice_is_swapped(k)) && slice_planned(&s);
+    bool good = slice_begin(&s, c, k, slice_is_swapped(k), false) && slice_planned(&s);
     s.to = k;
     if (good)
         slice_build(&s);

@@ -57,6 +57,7 @@ typedef struct {
     int wide;              /* then range of the columns of results that take more registers than a group has: groups of
                               a role of their own share them (chain_wide.c); -1: none do */
     bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
+    bool deep;             /* steps of two panels are asked for */
     bool makes;            /* operands of products are made on the way (made.c) */
     bool turned;           /* they are, and results are written to slots across: they go by boxes all the same */
     int most_rows;         /* of results, for which operands are exchanged */
@@ -159,7 +160,7 @@ void slice_near(Slice *);      /* near.c: which loads of the epilogue come by bo
 void slice_late(Slice *);      /* late.c: what is kept for the next task */
 bool slice_peers(Slice *);     /* sync.c: memory of peers */
 /* plan.c: all of these; the scratch memory is the caller's to free */
-bool slice_begin(Slice *, PassContext *, const Kernel *, bool swapped);
+bool slice_begin(Slice *, PassContext *, const Kernel *, bool swapped, bool deep);
 Name slice_instruction(const Slice *, const Op *dot); /* its name with the columns of a tile */
 bool slice_is_swapped(const Kernel *);             /* by its plan */
 bool slice_tiles(Slice *, TilePlan *);             /* ask.c: tiles that are fast */
@@ -183,6 +184,8 @@ void slice_turns(Slice *);                              /* ask.c: whether result
 bool load_is_placed(const Op *);              /* near.c: no scalar of the body is part of its place */
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
 int slice_depth(const Slice *);               /* made.c: positions of a step */
+bool slice_has_few(const Slice *, Size rows); /* made.c: rows are few (passes/plan/tile_few.c) */
+bool slice_may_be_deep(const Slice *);        /* made.c: they may be those of two panels */
 bool slice_fills(const Slice *, const Op *, SlotFill); /* the same, of streams that come so */
 bool slice_has_fill(const Slice *, SlotFill);          /* there are such */
 /* Why a load, whose tile has the ranges `kept` and `over`, is no box (box.c); why threads cannot copy it row by row

@@ -14,10 +14,11 @@
 enum { TILE_PANEL_MN = 64 * 128 }; /* bytes of a panel MN: 64 positions of the contracted range */
 
 /* A tensor of a task: its map, of 2 or 3 dimensions, and the third coordinate. */
-typedef struct {
+struct tile_boxes {
     const tile_tensor_map *map;
     int dims, plane;
-} tile_boxes;
+    bool once = false; /* of 2 dimensions: nobody else reads what a copy brings, and the L2 forgets it first */
+};
 
 enum { TILE_OUTSIDE = -(1 << 30) }; /* a coordinate outside of every tensor: what is copied from there is zero */
 
@@ -34,7 +35,8 @@ TILE_FN void tile_box_load(tile_slot slot, int to, tile_boxes x, int c0, int c1,
     if (x.dims == 3 && sharers > 1) tile_tma_load3_all(at, x.map, c0, c1, x.plane, slot.full, all);
     if (x.dims == 3 && sharers == 1) tile_tma_load3(at, x.map, c0, c1, x.plane, slot.full);
     if (x.dims == 2 && sharers > 1) tile_tma_load2_all(at, x.map, c0, c1, slot.full, all);
-    if (x.dims == 2 && sharers == 1) tile_tma_load2(at, x.map, c0, c1, slot.full);
+    if (x.dims == 2 && sharers == 1 && x.once) tile_tma_load2_once(at, x.map, c0, c1, slot.full);
+    if (x.dims == 2 && sharers == 1 && !x.once) tile_tma_load2(at, x.map, c0, c1, slot.full);
 }
 
 /* One that lies outside is left out: the slot keeps what it had. (Zeros come at 19.5 bytes a clock, other boxes at 46:

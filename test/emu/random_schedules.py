@@ -215,7 +215,7 @@ def decode(r):
     return f"program p(Q: {q}, K: {of}, V: {of}, at: i32[{b}]) -> (C: {q}) {{\n  C = decode_attention(Q, K, V, at);\n}}\n", {"at": at}, []
 
 
-def tiles(r):
+def tiles(r, text):
     """Sizes of tiles that no model would choose for so few rows: widths between powers of two, few rows."""
     wide, few, across = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128])), (16 * r.randint(1, 16), r.choice([64, 128, 192]))
     i, j = r.choice([wide, few, across])
@@ -223,7 +223,8 @@ def tiles(r):
     slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
     slices += f"columns = {8 * r.choice([r.randint(1, 16), 2 * r.randint(4, 16)])}; " if r.random() < 0.1 else ""
     resident = f"resident = {r.choice([1, 2, 2, 3])}; " if r.random() < 0.3 else ""
-    return f"kernel products on sm_90a {{ {sizes}{slices}{resident}clusters = {r.randint(1, 2)}; }}\n"
+    deep = "p = 128; " if r.random() < 0.3 and "for p: fixed" not in text else ""
+    return f"kernel products on sm_90a {{ {sizes}{deep}{slices}{resident}clusters = {r.choice((1, 1, 2, 2, 4, 8))}; }}\n"
 
 
 def pixels(r):
@@ -247,7 +248,7 @@ def run(tilec, folder, target, seed, kinds):
         inputs.append(f"--in={name}={folder}/{seed}_{name}.npy")
     inputs.append(f"--tuned={folder}/{seed}.sizes")
     with open(inputs[-1].split("=")[1], "w", encoding="utf-8") as to:
-        to.write(steps(r) if kind == "made" else tiles(r) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
+        to.write(steps(r) if kind == "made" else tiles(r, text) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
     asked = [i for i in inputs if i.startswith("--tuned") or i.startswith("--comm")]
     told = subprocess.run([tilec, "explain", f"--target={target}", file, *asked], capture_output=True, text=True, check=False).stdout
     command = [tilec, "run", f"--target=emu:{target}", file, "--check", *inputs]

@@ -112,7 +112,7 @@ program p({', '.join(f'{x.upper()}: {outer(x)}' for x in given)}) -> (C: {outer(
     return text, [f"M=0,{r.randint(1, m)},{m}"]
 
 
-def tiles(r):
+def tiles(r, text):
     """Sizes of tiles between powers of two, and of few rows, which the pass keeps."""
     wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.choice([r.randint(1, 16), 2 * r.randint(4, 16)]), r.choice([64, 128]))
     i, j = r.choice([wide, few])
@@ -120,7 +120,8 @@ def tiles(r):
     slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
     columns = f"columns = {8 * r.choice([r.randint(1, 16), 2 * r.randint(4, 16)])}; " if r.random() < 0.1 else ""
     resident = f"resident = {r.choice([1, 2, 2, 3])}; " if r.random() < 0.3 else ""
-    return f"kernel products on sm_90a {{ {sizes}{slices}{resident}clusters = {r.randint(1, 2)}; }}\n"
+    deep = "p = 128; " if r.random() < 0.3 and "for p: fixed" not in text else ""
+    return f"kernel products on sm_90a {{ {sizes}{deep}{slices}{resident}clusters = {r.choice((1, 1, 2, 2, 4, 8))}; }}\n"
 
 
 def run(tilec, roles_run, folder, seed, schedules):
@@ -135,7 +136,7 @@ def run(tilec, roles_run, folder, seed, schedules):
     with open(file, "w", encoding="utf-8") as to:
         to.write(text)
     with open(f"{folder}/{seed}.sizes", "w", encoding="utf-8") as to:
-        to.write(tiles(r) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
+        to.write(tiles(r, text) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
     done = subprocess.run([tilec, "compile", file, "--target=sm_90a", "-o", f"{folder}/text"], capture_output=True, text=True, check=False)
     if done.returncode: # what is planned can be written
         return False, f"{text}{done.stderr}"
