@@ -121,6 +121,27 @@ bool range_has_whole_steps(const Kernel *k, int range) {
     return loop && bound_is_multiple(k, loop->arg.p[0], size) && bound_is_multiple(k, loop->arg.p[1], size);
 }
 
+/* A tile that the bound cuts short ends where the dimension does. */
+static bool bound_cuts_at(const Kernel *k, const Value *v, Size of, int64_t step) {
+    const Op *d = v->def;
+    int64_t n;
+    if (!d) return false;
+    if (d->kind == OP_MIN) return bound_cuts_at(k, d->arg.p[0], of, step) && bound_cuts_at(k, d->arg.p[1], of, step);
+    if (d->kind == OP_SIZE && size_equal(d->size, of)) return true;
+    if (number_of(v, &n) && size_is_number(of) && n == of.c) return true;
+    if (d->kind == OP_END && k->range.p[d->range].grid && size_equal(k->range.p[d->range].of, of)) {
+        const Range *r = &k->range.p[d->range];
+        return r->kind == RANGE_TILE && !r->starts && r->owner < 0 && r->size % step == 0;
+    }
+    return bound_is_multiple(k, v, step);
+}
+
+bool range_is_cut_at(const Kernel *k, int range, Size of) {
+    const int64_t size = k->range.p[range].size;
+    const Op *loop = kernel_loop(k, range);
+    return loop && bound_is_multiple(k, loop->arg.p[0], size) && bound_cuts_at(k, loop->arg.p[1], of, size);
+}
+
 /* Each role has loops of its own. */
 static const Op *loop_around(const Kernel *k, const Op *op, int range) {
     for (const Op *loop = op->in->parent; loop; loop = loop->in->parent)

@@ -44,7 +44,7 @@ bool roles_slice(const Kernel *k) {
 
 bool ring_sums(const Ring *r) { return r->tile.n && r->tile.p[0].sum; }
 
-static const Op *copy_of(const Roles *r, int ring, int tile) {
+const Op *slot_copy(const Roles *r, int ring, int tile) {
     for (int i = 0; i < r->role.n; i++)
         for (const Op *op = walk(r->role.p[i].body); op; op = walk_next(op, r->role.p[i].body))
             if (op->kind == OP_COPY && op->in->parent->ring == ring && op->slot == tile && op->sub.n) return op;
@@ -63,7 +63,7 @@ static const Op *store_of(const Roles *r, int ring, int tile) {
 
 int slot_row(const Kernel *k, int ring, int tile) {
     const Type t = k->roles->ring.p[ring].tile.p[tile].type;
-    const Op *copy = copy_of(k->roles, ring, tile), *access = copy ? copy : store_of(k->roles, ring, tile);
+    const Op *copy = slot_copy(k->roles, ring, tile), *access = copy ? copy : store_of(k->roles, ring, tile);
     int along = access ? range_along(access, t) : -1;
     return along >= 0 ? along : t.nrange ? t.range[t.nrange - 1] : -1;
 }

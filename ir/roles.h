@@ -88,6 +88,7 @@ bool ring_sums(const Ring *);     /* its tiles are sums of all workgroups of the
 
 /* The range along a row of a tile in its slot: of the last subscript of its copy, or of the type. -1: it has none. */
 int slot_row(const Kernel *, int ring, int tile);
+const Op *slot_copy(const Roles *, int ring, int tile); /* what copies the tile from memory; NULL: nothing does */
 
 /* ---- operations of role bodies; beside these, those of the value form ----
 

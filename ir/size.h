@@ -48,6 +48,8 @@ bool load_may_cover(const Kernel *, const Op *load, int range); /* by vectors ar
 int range_cluster(const Kernel *, int range);
 /* The loop over it begins and ends at multiples of its tiles: none is cut short. */
 bool range_has_whole_steps(const Kernel *, int range);
+bool range_is_cut_at(const Kernel *, int range,
+                     Size); /* likewise, but for those that end where such a dimension does */
 /* Its tiles begin at multiples, as `op`, which may stand in a role's own loop over it, sees them. */
 bool range_begins_at(const Kernel *, const Op *, int range, int64_t of);
 bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */

@@ -281,7 +281,8 @@ static bool can_be_written(RolesWriter *w) {
 }
 
 static bool role_make(Fn *f, const Op *op) {
-    return hip_role_widen(f, op) || hip_role_make(f, op) || hip_role_exp(f, op) || hip_role_tanh(f, op);
+    return hip_role_widen(f, op) || hip_role_make(f, op) || hip_role_exp(f, op) || hip_role_tanh(f, op) ||
+           hip_role_mask(f, op);
 }
 
 bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNames *names, const Node *n,

@@ -280,6 +280,8 @@ bool hip_role_widen(Fn *, const Op *cast);   /* false: it is another one */
 bool hip_role_take(Fn *, const Op *convert); /* a byte an element; false: no such tile */
 bool hip_role_exp(Fn *, const Op *);  /* roles_exp.c: an exponential of scores; false: it is none */
 const CExpr *hip_role_distance(Nest *, const Op *); /* roles_distance.c: positions' distances as floats; NULL: none */
+const Layout *hip_role_rows_layout(const Kernel *, int row); /* of a tile of that range alone; NULL: there is none */
+bool hip_role_mask(Fn *, const Op *); /* roles_mask.c: a choice of scores by numbers of rows; false: it is none */
 bool hip_role_tanh(Fn *, const Op *); /* roles_tanh.c: the same, a hyperbolic tangent */
 /* roles_late.c: loops of which pieces with products run a turn late. */
 enum { TURN_THREADS = 256 /* of a group that waits for its turn, and of the one before it */ };

@@ -14,7 +14,7 @@ enum {
     SUM_ROWS = 64,
     GROUP_ROWS = 64,
     EIGHT = 8,       /* rows after which a panel's swizzle repeats */
-    CHUNK = 16,      /* columns of sums that are written to a slot at a time */
+    VECTOR = 8,      /* elements of 16 bytes: rows of tensors that boxes go to end with such */
     LEAST_BYTES = 16 /* of a row of a box, which has no swizzle then */
 };
 
@@ -321,7 +321,7 @@ static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, int ring, const 
         return false;
     const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->of, b.column);
     const bool fits = rows == SUM_ROWS || (n == DEPTH && rows <= MOST_ROWS); /* panels of more rows lie elsewhere */
-    if (!fits || n % CHUNK || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
+    if (!fits || n % VECTOR || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
     const char *box = fn_text(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
                               cexpr_add(f, b.at_row, share_begin(f, b.row))->text,
                               cexpr_add(f, b.at_column, share_begin(f, b.column))->text, n, from);

@@ -182,23 +182,51 @@ static bool has_other_reader(const Op *mma) {
     return false;
 }
 
+/* Its tensor ends where steps are cut short: boxes bring zeros from there on. */
+static bool ends_with_zeros(Fn *f, const Op *mma) {
+    int ring, tile;
+    const int over = mma->over[0];
+    const SlotTile *t = hip_slot(f->k, mma->arg.p[1], &ring, &tile);
+    const Op *copy = t && t->fill == FILL_BOX ? slot_copy(f->k->roles, ring, tile) : NULL;
+    for (int d = 0; copy && d < copy->sub.n; d++)
+        if (affine_position(&copy->sub.p[d].lo) == over)
+            return range_is_cut_at(f->k, over, f->k->param.p[copy->param].dim[d]);
+    return false;
+}
+
+/* One group writes the zeros for both, and the other waits for it: groups that wait for each other no longer take
+ * turns. */
+static void clear_lines(Fn *f, const char *clear, int own, int other) {
+    fn_line(f, "    if (group == 0) {");
+    fn_line(f, "        tile_chain_clear(%s, %d + group, 128, thread);", clear, own);
+    fn_line(f, "        tile_bar_arrive(%d, 256);", other);
+    fn_line(f, "    } else tile_bar_sync(%d, 256);", other);
+}
+
 /* Rows of the slot behind the end of the loop's range are no part of the sum, whatever lies there. (Where both operands
    lie in slots, their tensors end there.) */
 static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
     const Range *r = &f->k->range.p[mma->over[0]];
-    if (r->grid || !b->across || range_is_full(f->k, mma->over[0]) || range_has_whole_steps(f->k, mma->over[0])) return;
+    if (r->grid || !b->across || range_is_full(f->k, mma->over[0]) || range_has_whole_steps(f->k, mma->over[0]) ||
+        ends_with_zeros(f, mma))
+        return;
     int64_t n;
     if (cexpr_const(f->range[mma->over[0]].count, &n) && n >= r->size) return;
     const char *count = cexpr_operand(f, f->range[mma->over[0]].count)->text;
     const bool own = f->hip->split - 1 == other_range(mma->arg.p[1]->type, mma->over[0]); /* columns of the group */
-    const int groups = own ? 1 : f->hip->groups, first = 1 + hip_role_now(f)->first;
-    const char *bar = own ? fn_text(f, "%d + group", first) : fn_text(f, "%d", first + groups);
+    const int groups = f->hip->groups, first = 1 + hip_role_now(f)->first;
     const bool waits = has_other_reader(mma);
-    fn_line(f, "if (%s < %" PRId64 ")%s", count, r->size, waits ? " {" : "");
+    const char *clear = fn_text(f, "%s, %d, (int)%s, %" PRId64, b->at, b->panels, count, r->size);
+    fn_line(f, "if (%s < %" PRId64 ") {", count, r->size);
     if (waits) fn_line(f, "    tile_mma_wait(0);");
-    fn_line(f, "    tile_chain_clear(%s, %d, (int)%s, %" PRId64 ", %s, %d, %sthread);", b->at, b->panels, count,
-            r->size, bar, 128 * groups, groups > 1 ? "128 * group + " : "");
-    if (waits) fn_line(f, "}");
+    if (own)
+        fn_line(f, "    tile_chain_clear(%s, %d + group, 128, thread);", clear, first);
+    else if (groups == 2 && !waits)
+        clear_lines(f, clear, first, first + groups);
+    else
+        fn_line(f, "    tile_chain_clear(%s, %d, %d, %sthread);", clear, first + groups, 128 * groups,
+                groups > 1 ? "128 * group + " : "");
+    fn_line(f, "}");
 }
 
 static bool width_fits(int64_t n) { return n <= MOST_COLUMNS && n % (n <= NARROW ? STEP / 2 : STEP) == 0; }
@@ -241,8 +269,8 @@ void hip_role_chain(Fn *f, const Op *mma) {
                 elem_text(x->type.elem), to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);
         return;
     }
-    const int64_t columns = columns_at_once(f, b.extent);
-    for (int64_t n = 0; n < b.extent; n += columns)
+    const int64_t all = 2 * (int64_t)to->count, columns = columns_at_once(f, all);
+    for (int64_t n = 0; n < all; n += columns)
         fn_line(f, "tile_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);",
                 slot ? "chain_ss" : "chain_rs", elem_text(x->type.elem), b.across, behind(f, to->name, n / 2), columns,
                 depth, first, behind(f, b.at, b.across ? n * ELEM_BYTES / PANEL_BYTES * b.step : n * PANEL_BYTES),

@@ -25,9 +25,10 @@ static int position_of(Fn *f, const Value *v) {
     return most >= 0 && most < MOST ? v->def->range : -1;
 }
 
-static const Layout *layout_along(const Kernel *k, const char *range) {
+const Layout *hip_role_rows_layout(const Kernel *k, int row) {
     for (int i = 0; i < k->layout.n; i++)
-        if (k->layout.p[i].nindex == 1 && strcmp(k->layout.p[i].index[0].name, range) == 0) return &k->layout.p[i];
+        if (k->layout.p[i].nindex == 1 && strcmp(k->layout.p[i].index[0].name, k->range.p[row].name) == 0)
+            return &k->layout.p[i];
     return NULL;
 }
 
@@ -59,7 +60,7 @@ const CExpr *hip_role_distance(Nest *n, const Op *op) {
     if (one < 0 || other < 0 || one == other || (one != row && other != row)) return NULL;
     const bool back = other == row;
     const int column = back ? one : other;
-    const Layout *rows = layout_along(f->k, f->k->range.p[row].name);
+    const Layout *rows = hip_role_rows_layout(f->k, row);
     if (!rows || layout_index(n->layout, f->k->range.p[column].name, NULL) < 0) return NULL;
     const char *base = base_lines(n, row, column, rows, back), *reg = register_of(n, rows)->text;
     return cexpr_open(f, "%s[%s] %s (float)(%s)", base, reg, back ? "+" : "-", nest_behind_first(n, column)->text);

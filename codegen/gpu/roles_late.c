@@ -170,12 +170,26 @@ static bool is_written(const Fn *f, const Turn *t) {
     return part == TURN_FIRST ? !t->shift : part == TURN_LAST ? t->shift : true;
 }
 
+/* What the products of a turn add to is there before the turn: other groups would wait for loads, too. */
+static void front_lines(Fn *f, const Late *l, int piece) {
+    const Region *body = l->loop->region[0];
+    for (const Op *op = body->first; op; op = op->next) {
+        const Value *acc = op->kind == OP_MMA && op->piece == piece && op->arg.n == 3 ? op->arg.p[2] : NULL;
+        if (!acc || !acc->def || acc->def->in != body || acc->def->piece >= piece || fn_held(f, acc)->hold != HOLD_TILE)
+            continue;
+        fn_line(f, "tile_wgmma_keep(%s, %d);", fn_held(f, acc)->tile.name, (int)fn_held(f, acc)->tile.count);
+    }
+}
+
 static void turn_lines(Fn *f, const Late *l) {
     const int bar = hip_role_turn_barrier(f->k, f->hip->role->number), groups = f->hip->groups;
     const char *next = groups == 2 ? fn_text(f, "%d - group", bar + 1) : fn_text(f, "%d + (group + 1) %% %d", bar, groups);
     for (int i = 0; i < l->loop->turn.n; i++) {
         const Turn *t = &l->loop->turn.p[i];
-        if (is_alone(f, l, i) && !is_alone(f, l, i - 1)) fn_line(f, "tile_bar_sync(%d + group, %d);", bar, TURN_THREADS);
+        if (is_alone(f, l, i) && !is_alone(f, l, i - 1)) {
+            if (!t->shift && is_written(f, t)) front_lines(f, l, t->piece);
+            fn_line(f, "tile_bar_sync(%d + group, %d);", bar, TURN_THREADS);
+        }
         if (is_written(f, t)) (t->shift ? late_lines : piece_lines)(f, l, t);
         if (is_alone(f, l, i) && !is_alone(f, l, i + 1))
             fn_line(f, "tile_bar_arrive(%s, %d);", next, TURN_THREADS);

@@ -221,6 +221,8 @@ static void role_write(Fn *f, const Op *op) {
     }
     const bool turned = slot_row(f->k, r->filling->ring, op->slot) != x->type.range[x->type.nrange - 1];
     bool half = t->type.elem == ELEM_BF16 || t->type.elem == ELEM_F16;
+    if (columns % 16 && rows == 64 && !turned)
+        columns = 2 * layout_registers(held_layout(f, x)); /* a store leaves them out */
     if (!half || x->type.elem != ELEM_F32 || rows != 64 || columns % 16 || t->panel != PANEL_K128 ||
         t->fill != FILL_THREADS) {
         fn_unsupported(f, op->loc, "a tile that threads write, other than 64 rows of 16-bit elements from sums");

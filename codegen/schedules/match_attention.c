@@ -126,8 +126,16 @@ static bool end_fits(const Softmax *f, const Value *end, Size keys) {
     return false;
 }
 
+/* x / n * n, for a number n, is at most x, of x from 0 on. */
+static const Value *not_rounded(const Value *v) {
+    const Op *times = match_op(v, OP_MUL), *by = times ? match_op(times->arg.p[0], OP_DIV) : NULL;
+    double n, m;
+    const bool rounds = by && match_number(times->arg.p[1], &n) && match_number(by->arg.p[1], &m) && n == m && n > 0;
+    return rounds ? by->arg.p[0] : v;
+}
+
 static bool begin_fits(const Softmax *f, const Value *begin) {
-    const Op *most = match_op(begin, OP_MAX);
+    const Op *most = match_op(not_rounded(begin), OP_MAX);
     double zero;
     if (match_number(begin, &zero)) return zero == 0;
     for (int i = 0; most && i < 2; i++) {

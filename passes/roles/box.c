@@ -292,7 +292,7 @@ static const char *why_no_slot(const Slice *s, const Op *store) {
     enum { WRITTEN = 16 /* columns that threads write to a slot at once (stmatrix) */ };
     if (s->swapped && !s->turned) return "rows and columns are exchanged";
     if (s->wide >= 0) return "groups share its columns";
-    if (s->chained && slice_extent(s, s->column) % WRITTEN) return "its columns are no multiple of 16";
+    if (s->chained && slice_columns_laid(s, s->column) % WRITTEN) return "its columns are no multiple of 16";
     if (is_rounded(s, store)) return why_shape(s, store, s->row, s->column).words;
     bool narrow = elem_bits(s->k->param.p[store->param].elem) == 16;
     return narrow ? "it is not rounded from f32" : "its elements have not 16 bits";

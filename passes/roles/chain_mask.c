@@ -117,14 +117,25 @@ static bool is_least(const Value *v) {
     return v->def && v->def->kind == OP_CONST && elem_is_float(v->type.elem) && v->def->fimm == -INFINITY;
 }
 
+/* Numbers that are loaded are compared, too: which tiles show all of themselves waves find out. */
+static bool select_unscaled(Cut *c, const Op *op) {
+    Value *factor = NULL, *other = cut_value(c, op->arg.p[2]);
+    Value *bare = is_least(other) ? chain_unscaled(c, cut_value(c, op->arg.p[1]), &factor) : NULL; /* -inf stays so */
+    if (!bare || !type_equal(bare->type, op->res.p[0]->type)) return false;
+    Value *masked = build_select(&c->b, cut_value(c, op->arg.p[0]), bare, other);
+    cut_name(c, op->res.p[0], build_binary(&c->b, OP_MUL, masked, factor));
+    return true;
+}
+
 bool chain_select(Cut *c, const Op *op) {
     const Value *seen = op->arg.p[0], *made = op->res.p[0];
     Value *factor = NULL;
-    if (made->type.nrange != 2 || seen->type.nrange != 2 || !is_of_positions(seen)) return false;
+    if (made->type.nrange != 2 || seen->type.nrange != 2) return false;
     c->b.loc = op->loc;
+    if (!is_of_positions(seen)) return select_unscaled(c, op);
     Value *all = holds_all(c, seen), *x = cut_value(c, op->arg.p[1]), *other = cut_value(c, op->arg.p[2]);
     if (!all || !type_equal(x->type, made->type)) return false;
-    Value *bare = is_least(other) ? chain_unscaled(x, &factor) : NULL; /* -inf stays so */
+    Value *bare = is_least(other) ? chain_unscaled(c, x, &factor) : NULL; /* -inf stays so */
     if (bare) x = bare;
     Op *whole = build_if(&c->b, all, &made->type, 1);
     Region *at = c->b.at;

@@ -34,6 +34,11 @@ static Extent extent_of_product(Extent x, Extent y) {
     return (Extent){by.least * of.least, by.least * of.most};
 }
 
+/* By a number, toward 0. */
+static Extent extent_of_quotient(Extent x, Extent y) {
+    return is_number(y) && y.least > 0 ? (Extent){x.least / y.least, x.most / y.least} : anything;
+}
+
 static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most_of(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -43,6 +48,7 @@ static Extent extent_of_two(const Slice *s, const Op *op, int depth) {
     case OP_ADD: return (Extent){limit(x.least + y.least), limit(x.most + y.most)};
     case OP_SUB: return (Extent){limit(x.least - y.most), limit(x.most - y.least)};
     case OP_MUL: return extent_of_product(x, y);
+    case OP_DIV: return extent_of_quotient(x, y);
     case OP_MIN: return (Extent){least_of(x.least, y.least), least_of(x.most, y.most)};
     default: return (Extent){most_of(x.least, y.least), most_of(x.most, y.most)};
     }
@@ -62,6 +68,7 @@ static Extent extent_unwrapped(const Slice *s, const Value *v, int depth) {
     case OP_ADD:
     case OP_SUB:
     case OP_MUL:
+    case OP_DIV:
     case OP_MIN:
     case OP_MAX: return extent_of_two(s, op, depth + 1);
     default: return anything;

@@ -12,16 +12,6 @@ enum {
     RATE = 40        /* bytes a clock that one processor copies, if others leave it that (PIPELINES.md, c) */
 };
 
-static double tasks_of(const Slice *s, const TilePlan *t) {
-    double tasks = 1;
-    for (int i = 0; i < s->k->ngrid; i++) {
-        const Range *r = &s->k->range.p[i];
-        if (!size_is_number(r->of)) return INFINITY;
-        if (r->kind != RANGE_WHOLE) tasks *= (double)ceil_div(r->of.c, i == s->row ? t->rows : r->size);
-    }
-    return tasks;
-}
-
 /* What parts leave behind, and the second kernel reads. */
 static double bytes_left(const Slice *s, const Op *loop, const TilePlan *t) {
     double bytes = 0;
@@ -54,14 +44,14 @@ static double seconds_of(const Slice *s, const Work *w, double parts) {
 bool chain_is_few(const Slice *s, const TilePlan *t) {
     bool merges = false;
     for (int i = 0; i < s->op.n; i++) merges = merges || (s->op.p[i]->kind == OP_FOR && s->op.p[i]->region[1]);
-    return merges && 2 * tasks_of(s, t) < s->target->processors;
+    return merges && 2 * chain_tasks(s, t->rows) < s->target->processors;
 }
 
 int64_t chain_parts(const Slice *s, const TilePlan *t, const Op *loop, double clocks, double bytes) {
     const int64_t asked = s->c->options->split ? s->c->options->split : s->k->plan.parts;
     const double gain = 0.9; /* of the time, at most */
     if (s->k->plan.cut || !loop->region[1] || !split_fits(s->m, s->k)) return 1;
-    const Work w = {.tasks = tasks_of(s, t),
+    const Work w = {.tasks = chain_tasks(s, t->rows),
                     .steps = ceil((double)value_most(s->m, s->k, loop->arg.p[1]) / t->columns),
                     .clocks = clocks,
                     .bytes = bytes,

@@ -185,8 +185,24 @@ static int64_t results_bytes(const Slice *s, const TilePlan *t) {
     return bytes;
 }
 
+/* Whatever sizes a run gives: variants for smaller ones have the rings of all. -1: not known. */
+static int64_t bound_most(const Kernel *k, const Value *v) {
+    const Op *d = v->def;
+    const bool edge = d && (d->kind == OP_END || d->kind == OP_SIZE);
+    if (!d || (!edge && d->kind != OP_CONST && d->kind != OP_MIN)) return -1;
+    if (d->kind == OP_CONST) return d->imm;
+    if (edge) {
+        const Size of = d->kind == OP_SIZE ? d->size : k->range.p[d->range].of;
+        return size_is_number(of) ? of.c : -1;
+    }
+    const int64_t a = bound_most(k, d->arg.p[0]), b = bound_most(k, d->arg.p[1]);
+    return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+}
+
 static bool has_one_step(const Slice *s, const Op *loop, const TilePlan *t) {
-    return positions_most(s, loop) <= step_of(s, loop, t);
+    const int64_t end = bound_most(s->k, loop->arg.p[1]);
+    int64_t first;
+    return end >= 0 && value_const(loop->arg.p[0], &first) && end - first <= step_of(s, loop, t);
 }
 
 static bool has_long_loop(const Slice *s, const TilePlan *t) {
@@ -203,18 +219,28 @@ static bool is_single(const Slice *s, const Stream *x, const TilePlan *t) {
 
 static int64_t sent_extent(const Slice *s, int range, const void *t) { return positions(s, range, t); }
 
-static int stages_of(const Slice *s, const TilePlan *t) {
-    int64_t room = s->target->lds_bytes - BARRIERS - results_bytes(s, t) - wide_bytes(s, t->rows, sent_extent, t),
-            step = 0;
+typedef struct {
+    int64_t task, single, step; /* tiles of a task, others that are copied once a task, and those of a step */
+} Bytes;
+
+static Bytes bytes_of(const Slice *s, const TilePlan *t) {
+    Bytes b = {0};
     for (int i = 0; i < s->stream.n; i++) {
-        const int64_t bytes = stream_bytes(s, &s->stream.p[i], t);
-        if (is_single(s, &s->stream.p[i], t))
-            room -= bytes;
-        else
-            step += bytes;
+        const Stream *x = &s->stream.p[i];
+        *(!x->at->parent ? &b.task : is_single(s, x, t) ? &b.single : &b.step) += stream_bytes(s, x, t);
     }
-    int64_t n = room < step || !step ? 0 : (int64_t)fmin(MOST_STAGES, (double)(room / step));
-    while (n * (step + lines_bytes(s, t)) > room + BARRIERS - LEAST_BARRIERS) n--;
+    return b;
+}
+
+static int64_t room_of(const Slice *s, const TilePlan *t) {
+    return s->target->lds_bytes - BARRIERS - results_bytes(s, t) - wide_bytes(s, t->rows, sent_extent, t);
+}
+
+static int stages_of(const Slice *s, const TilePlan *t) {
+    const Bytes b = bytes_of(s, t);
+    const int64_t room = room_of(s, t) - b.task - b.single;
+    int64_t n = room < b.step || !b.step ? 0 : (int64_t)fmin(MOST_STAGES, (double)(room / b.step));
+    while (n * (b.step + lines_bytes(s, t)) > room + BARRIERS - LEAST_BARRIERS) n--;
     return (int)n;
 }
 
@@ -259,44 +285,59 @@ typedef struct {
 
 static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
     const bool tail = (wish.spare || wish.whole) && has_tail(s, t);
-    const int left = !wish.spare ? 0 : tail ? TAIL_WORDS : t->groups > PAIR ? SPARE_WORDS / 2 : SPARE_WORDS;
+    const int left = !wish.spare ? 0 : t->groups > PAIR ? SPARE_WORDS / 2 : tail ? TAIL_WORDS : SPARE_WORDS;
     if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > registers_of(s, t)->multiply || (wish.whole && tail)) return false;
     t->stages = stages_of(s, t);
     return t->stages >= LEAST_STAGES;
 }
 
-static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
+/* Tiles of t->groups, the largest that fit. */
+static bool find_of_groups(Slice *s, TilePlan *t, Fixed fixed) {
     static const Wish wishes[] = {{true, true}, {false, true}, {true, false}, {false, false}};
     const int first = chain_has_several(s) ? 0 : 2;
+    t->rows = GROUP_ROWS * t->groups;
+    for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
+        for (t->columns = MOST_KEYS; t->columns >= (s->wide >= 0 ? WIDE_KEYS : LEAST_KEYS); t->columns -= KEYS_STEP)
+            if (plan_try(s, t, fixed, wishes[i])) return true;
+    return false;
+}
+
+/* ---- the choice of groups ---- */
+
+static double rounds_of(const Slice *s, int64_t rows) {
+    const double tasks = chain_tasks(s, rows);
+    return isfinite(tasks) ? ceil(tasks / s->target->processors) : 1.0 / (double)rows;
+}
+
+/* Steps of the only loop that multiplies; 0: there are more, or none. */
+static double steps_alone(const Slice *s, const TilePlan *t) {
+    double steps = 0;
+    for (int i = 0; i < s->op.n; i++)
+        if (is_step(s->op.p[i])) steps = steps ? -INFINITY : (double)positions_most(s, s->op.p[i]) / (double)t->columns;
+    return fmax(0, steps);
+}
+
+/* Three groups have the products of two beside the exponentials of one; they take longer to begin and end a task.
+   [measured: bench/gpu/log.md, narrow rows without a mask and with a causal one] */
+static bool are_three_better(const Slice *s, const TilePlan *three) {
+    enum { LONG = 32 /* steps */, LONG_IF_THEY_DIFFER = 128 };
+    static const double step = 1.27; /* times that of two groups */
+    const double steps = steps_alone(s, three);
+    const bool differ = chain_tasks_differ(s, 0) || chain_tasks_differ(s, 1);
+    return s->store.n == 1 && three->columns == MOST_KEYS && steps >= (differ ? LONG_IF_THEY_DIFFER : LONG) &&
+           isfinite(steps) && step * rounds_of(s, GROUP_ROWS * MOST_GROUPS) < rounds_of(s, GROUP_ROWS * PAIR);
+}
+
+static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     s->any_steps = fixed < FIXED_ALL;
     const Range *rows = &s->k->range.p[s->row];
-    const bool more = (!rows->tunable || s->k->plan.sized) && rows->size == GROUP_ROWS * MOST_GROUPS;
+    const bool chosen = rows->tunable && !s->k->plan.sized;
+    const bool three = chosen ? fixed == FIXED_ALL : rows->size == GROUP_ROWS * MOST_GROUPS;
     const bool one = s->wide >= 0 || (!is_fixed(s, s->row) && size_most(s->m, rows->of) <= GROUP_ROWS);
-    for (t->groups = one ? 1 : more ? MOST_GROUPS : PAIR; t->groups > 0; t->groups--) {
-        t->rows = GROUP_ROWS * t->groups;
-        for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
-            for (t->columns = MOST_KEYS; t->columns >= (s->wide >= 0 ? WIDE_KEYS : LEAST_KEYS); t->columns -= KEYS_STEP)
-                if (plan_try(s, t, fixed, wishes[i])) return true;
-    }
-    return false;
-}
-
-/* ---- tasks: those that are longer first, where bounds of loops tell them apart ---- */
-
-static bool follows_task(const Value *v, int depth) {
-    enum { DEEP = 16 /* operations */ };
-    const Op *d = v->def;
-    if (!d || depth > DEEP) return true;
-    if (d->kind == OP_BEGIN || d->kind == OP_END || d->kind == OP_LOAD || d->kind == OP_POS) return true;
-    for (int i = 0; i < d->arg.n; i++)
-        if (follows_task(d->arg.p[i], depth + 1)) return true;
-    return false;
-}
-
-/* Where a loop begins, 0, or where it ends, 1. */
-static bool tasks_differ(const Slice *s, int bound) {
-    for (int i = 0; i < s->op.n; i++)
-        if (s->op.p[i]->kind == OP_FOR && follows_task(s->op.p[i]->arg.p[bound], 0)) return true;
+    t->groups = MOST_GROUPS;
+    if (!one && three && find_of_groups(s, t, fixed) && (!chosen || are_three_better(s, t))) return true;
+    for (t->groups = one ? 1 : PAIR; t->groups > 0; t->groups--)
+        if (find_of_groups(s, t, fixed)) return true;
     return false;
 }
 
@@ -321,7 +362,8 @@ static double clocks_of(const Slice *s, const TilePlan *t) {
 }
 
 static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
-    const bool later = tasks_differ(s, 1), differ = later || tasks_differ(s, 0); /* later tasks are the longer ones */
+    const bool later = chain_tasks_differ(s, 1),
+               differ = later || chain_tasks_differ(s, 0); /* later tasks are the longer ones */
     p->plan = (Plan){.lowering = LOWER_ROLES, .stages = t->stages, .tasks = differ ? TASKS_TICKET : TASKS_STATIC};
     p->plan.order = name_of(s->m->names, later ? "raster4_down" : "raster4");
     p->plan.cut = s->k->plan.cut;
@@ -390,15 +432,29 @@ bool chain_plan(Slice *s, Planned *p) {
     return true;
 }
 
-int chain_slots(const Slice *s, const Stream *x) {
-    return s->chained && is_single(s, x, NULL) ? 1 : s->k->plan.stages;
-}
-
-bool chain_planned(Slice *s) {
+static TilePlan tiles_planned(const Slice *s) {
     const int groups = plan_row_groups(&s->k->plan);
     TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups};
     for (int i = 0; i < s->op.n; i++)
         if (is_step(s->op.p[i])) t.columns = (int)fmax(t.columns, step_of(s, s->op.p[i], &t));
-    const bool good = t.rows == GROUP_ROWS * groups && t.columns <= MOST_KEYS && steps_fit(s, &t);
+    return t;
+}
+
+/* Where there is room, the next task's tiles are copied beside the last steps of this one. */
+static int slots_of_task(const Slice *s) {
+    const TilePlan t = tiles_planned(s);
+    const Bytes b = bytes_of(s, &t);
+    const int64_t all = 2 * b.task + b.single + s->k->plan.stages * (b.step + lines_bytes(s, &t));
+    return room_of(s, &t) >= all ? 2 : 1;
+}
+
+int chain_slots(const Slice *s, const Stream *x) {
+    if (!x->at->parent) return s->chained ? slots_of_task(s) : 1;
+    return s->chained && is_single(s, x, NULL) ? 1 : s->k->plan.stages;
+}
+
+bool chain_planned(Slice *s) {
+    const TilePlan t = tiles_planned(s);
+    const bool good = t.rows == GROUP_ROWS * t.groups && t.columns <= MOST_KEYS && steps_fit(s, &t);
     return good && s->k->plan.stages >= LEAST_STAGES && s->k->plan.stages <= stages_of(s, &t);
 }

@@ -35,13 +35,17 @@ static Value *masked(Builder *b, OpKind kind, Value *v, int range) {
 /* ---- positive factors: a largest value is found without them, and what comes behind is multiplied and subtracted at
    once ---- */
 
-static bool is_factor(const Value *v) {
+static const Value *bare_of(const Value *v) {
     while (v->def && v->def->kind == OP_BROADCAST) v = v->def->arg.p[0];
-    return v->def && v->def->kind == OP_CONST && elem_is_float(v->type.elem) && v->def->fimm > 0 &&
-           isfinite(v->def->fimm);
+    return v;
 }
 
-Value *chain_unscaled(const Value *v, Value **factor) {
+static bool is_factor(const Value *v) {
+    const Op *d = bare_of(v)->def;
+    return d && d->kind == OP_CONST && elem_is_float(v->type.elem) && d->fimm > 0 && isfinite(d->fimm);
+}
+
+static Value *unscaled(const Value *v, Value **factor) {
     const Op *d = v->def;
     if (!d || d->kind != OP_MUL || v->type.nrange != 2) return NULL;
     for (int i = 0; i < 2; i++) {
@@ -51,11 +55,39 @@ Value *chain_unscaled(const Value *v, Value **factor) {
     return NULL;
 }
 
-/* The same bits: rounding keeps the order. */
+/* x / factor, of an x that is a product with a number of the task, as a slope. */
+static Value *divided(Cut *c, const Value *x, const Value *factor) {
+    static const double most = 0x1p20; /* factors, and what they are divided by: nothing is lost */
+    const Op *d = x->def;
+    const double by = bare_of(factor)->def->fimm;
+    if (!d || d->kind != OP_MUL || by > most || by * most < 1 || x->type.elem != ELEM_F32) return NULL;
+    for (int i = 0; i < 2; i++) {
+        if (bare_of(d->arg.p[i])->type.nrange || d->arg.p[!i]->type.nrange != 2) continue;
+        Value *number =
+            build_binary(&c->b, OP_MUL, (Value *)bare_of(d->arg.p[i]), build_const_f(&c->b, ELEM_F32, 1 / by));
+        return build_binary(&c->b, OP_MUL, d->arg.p[!i], number);
+    }
+    return NULL;
+}
+
+/* x factor - y number: (x - y (number / factor)) factor. */
+Value *chain_unscaled(Cut *c, const Value *v, Value **factor) {
+    const Op *d = v->def;
+    Value *x = unscaled(v, factor);
+    if (x || !d || (d->kind != OP_ADD && d->kind != OP_SUB) || v->type.nrange != 2) return x;
+    x = unscaled(d->arg.p[0], factor);
+    Value *y = x ? divided(c, d->arg.p[1], *factor) : NULL;
+    return y ? build_binary(&c->b, d->kind, x, y) : NULL;
+}
+
+/* The same bits of a product: rounding keeps the order. */
 static bool reduce_unscaled(Cut *c, const Op *op) {
-    Value *factor, *x = op->kind == OP_RMAX ? chain_unscaled(cut_value(c, op->arg.p[0]), &factor) : NULL;
+    Value *factor, *x = op->kind == OP_RMAX ? chain_unscaled(c, cut_value(c, op->arg.p[0]), &factor) : NULL;
     if (!x) return false;
-    if (has_tail(c->s, op->over[0])) x = masked(&c->b, op->kind, x, op->over[0]);
+    if (has_tail(c->s, op->over[0])) {
+        x = masked(&c->b, op->kind, x, op->over[0]);
+        c->least[op->arg.p[0]->id] = true;
+    }
     cut_name(c, op->arg.p[0], build_binary(&c->b, OP_MUL, x, factor));
     Value *most = build_reduce(&c->b, op->kind, x, op->over, op->nover);
     cut_name(c, op->res.p[0], build_binary(&c->b, OP_MUL, most, factor));
@@ -69,11 +101,14 @@ void chain_reduce(Cut *c, const Op *op) {
     c->b.loc = op->loc;
     if (v->def && v->def->in == op->in && reduce_unscaled(c, op)) return;
     if (has_tail(c->s, op->over[0])) {
-        cut_name(c, v, masked(&c->b, op->kind, whole, op->over[0]));
+        if (op->kind != OP_SUM || !chain_vanishes(c, v)) cut_name(c, v, masked(&c->b, op->kind, whole, op->over[0]));
         c->zeroed[v->id] = op->kind == OP_SUM;
+        c->least[v->id] = op->kind == OP_RMAX && elem_is_float(v->type.elem);
     }
     cut_op(c, op);
-    if (!v->def || v->def->in != op->in) c->value[v->id] = whole;
+    if (v->def && v->def->in == op->in) return;
+    c->value[v->id] = whole;
+    c->zeroed[v->id] = c->least[v->id] = false;
 }
 
 /* Sums of rows that the loop adds up alone: each lane adds what it has; lanes put their shares together behind it. */
@@ -85,7 +120,7 @@ void chain_defer(const Slice *s, const Op *loop) {
 
 /* By a sum in front of it. */
 static bool is_zeroed(const Cut *c, const Value *v, const Value *copy) {
-    if (c->zeroed[v->id] && c->value[v->id] == copy) return true;
+    if ((c->zeroed[v->id] && c->value[v->id] == copy) || chain_vanishes(c, v)) return true;
     bool casts = v->def && v->def->kind == OP_CAST && copy->def && copy->def->kind == OP_CAST;
     return casts && is_zeroed(c, v->def->arg.p[0], copy->def->arg.p[0]);
 }

@@ -282,6 +282,7 @@ static Cut groups_begin(Slice *s, int role, Half half) {
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     c.flying = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     c.zeroed = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    c.least = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     c.half = half;
     return c;
 }

@@ -83,7 +83,7 @@ void slice_rings(Slice *s) {
     if (!s->chained || chain_has_parts(s)) s->panel = panel_range(s);
     for (int i = 0; i < s->stream.n; i++) {
         Stream *t = &s->stream.p[i];
-        t->ring = ring_new(s, ring_name(s, t), t->at->parent ? chain_slots(s, t) : 1, t->get->loc);
+        t->ring = ring_new(s, ring_name(s, t), chain_slots(s, t), t->get->loc);
         for (int n = 0; n < t->load.n; n++) tile_declare(s, t, n);
     }
     near_ring(s);

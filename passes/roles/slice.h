@@ -121,6 +121,10 @@ SlotFill stream_fill(const Stream *, int n);
 bool slice_chains(const Slice *);
 bool chain_fits(Slice *);
 bool loop_multiplies(const Op *loop); /* products stand in its body, not in a loop of it */
+/* chain_tasks.c */
+bool chain_tasks_differ(const Slice *, int bound); /* where their loops begin, 0, or end, 1 */
+double chain_tasks(const Slice *, int64_t rows);   /* how many there are in tiles of so many; INFINITY: not known */
+
 /* chain_plan.c */
 enum { CHAIN_PARTS = 2 /* slots of a group, where a result is stored a panel of columns at a time */ };
 bool chain_has_parts(const Slice *); /* its results are stored so */
@@ -211,7 +215,8 @@ typedef struct {
     SlotFill fill; /* of a role that copies: what it copies */
     Half half;     /* of groups that multiply */
     bool *flying;  /* of groups that multiply, by value of the body: products that make its copy may be under way */
-    bool *zeroed;  /* likewise: its copy is 0 past the end of the loop's range */
+    bool *zeroed;  /* likewise: its copy is 0 past the end of the loop's range, .. */
+    bool *least;   /* .. or -inf */
     int counted;   /* 1 + range of blocks of which one loop runs all steps (flat.c), .. */
     Value *count;  /* .. and the number of the block; 0: there is none */
 } Cut;
@@ -279,12 +284,14 @@ void chain_results(Cut *, int multiply);         /* chain_result.c: .. of produc
 void chain_reduce(Cut *, const Op *);            /* chain_step.c: a reduction in a step that may be cut short, .. */
 Value *chain_operand(Cut *, const Op *dot, const Value *); /* .. and an operand of a product */
 Value *chain_narrow(Cut *, const Op *); /* chain_narrow.c: its result, made of 32 bits; NULL: they do not hold it */
-Value *chain_unscaled(const Value *, Value **factor); /* without its factor, a positive number; NULL: it has none */
+Value *chain_unscaled(Cut *, const Value *,
+                      Value **factor); /* without its factor, a positive number; NULL: it has none */
 void chain_defer(const Slice *,
                  const Op *loop);          /* .. of the role's loop: which sums its lanes put together behind it */
 bool chain_holds_steps(const Slice *);     /* chain_plan.c: registers have room for steps that overlap */
 void chain_turns(const Slice *, Op *loop); /* chain_turns.c: likewise */
 void chain_early(const Slice *, Op *loop); /* chain_early.c: likewise, where it has no turns */
+bool chain_vanishes(const Cut *, const Value *);           /* chain_zero.c: it is 0 past the end of the loop's range */
 bool chain_select(Cut *, const Op *);                      /* chain_mask.c: a mask by positions; false: it is none */
 /* chain_wide.c: results that groups of a role of their own share the columns of; slots of a number of each row */
 enum { WIDE_GROUPS = 2, WIDE_SLOTS = 2 };
@@ -304,6 +311,7 @@ void wide_exchange(Cut *, const Op *);    /* what of its results is sent */
 void wide_frees(Cut *, const Op *);
 void wide_results(Cut *);
 void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */
+int64_t slice_columns_laid(const Slice *, int range); /* of sums of products in registers */
 void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */
 
 #endif

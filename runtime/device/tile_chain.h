@@ -91,11 +91,13 @@ TILE_FN float tile_tanh_near(float x) {
     return fmaf(-2.0f, tile_rcp_fast(tile_exp2_fast(x * 2.88539008f) + 1.0f), 1.0f);
 }
 
-/* tanh(x) where |x| is at most TILE_TANH_SMALL, within 2^-21: of least relative error in polynomials of these degrees. */
-#define TILE_TANH_SMALL 0.65f
-TILE_FN float tile_tanh_small(float x) {
-    const float t = x * x;
-    return x * fmaf(t, fmaf(t, fmaf(t, fmaf(t, 0.0146250855f, -0.0515179187f), 0.132978737f), -0.333315015f), 0.999999821f);
+/* tanh(x by) where |x by| is at most TILE_TANH_SMALL, within 2^-21: of least relative error in polynomials of these
+   degrees. by: a constant, so that its powers are some. */
+#define TILE_TANH_SMALL 0.45f
+TILE_FN float tile_tanh_small(float x, float by) {
+    const float t = x * x, u = by * by;
+    const float least = fmaf(t, -0.0460281931f * (u * u * u * by), 0.132363692f * (u * u * by));
+    return x * fmaf(t, fmaf(t, least, -0.33329466f * (u * by)), 0.999999762f * by);
 }
 
 /* Elements of 16 bits, as sums lie in registers, as words of the first operand. */
@@ -113,7 +115,8 @@ TILE_FN void tile_box_panels(tile_slot slot, int to, tile_boxes x, int column, i
 }
 
 /* Rows from `first` on of such a tile become zeros: they lie behind the end of what is summed. By all threads of the
-   groups that read the slot, before these products and behind others that read it; they meet at the barrier `bar`. */
+   groups that read the slot, or those of one group for the others, which wait for it; before these products and behind
+   others that read the slot. Threads meet at the barrier `bar`. */
 TILE_FN void tile_chain_clear(uint32_t at, int panels, int first, int rows, int bar, int threads, int thread) {
     const int chunks = 8 * (rows - first); /* of 16 bytes, in a panel */
     tile_bar_sync(bar, threads);

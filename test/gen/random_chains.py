@@ -7,7 +7,9 @@ SCORES = ["x * 0.1", "20.0 * tanh(x * 0.01)", "4.0 * tanh(x * 0.2)", "x * 0.1 - 
           "where(own[i] == own[j], x * 0.1, -inf)", "where(x > 0, x * 0.1, x * 0.02)", "x * 0.1", "x * 700.0", "where(own[i] == own[j], x * 0.1, -1e9)",
           "where(own[i] == own[j], x * 0.1, -3e38)", "(x + far[i - j + 500]) * 0.1", "x * 0.1 + far[j - i + 450]"]
 SEEN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) <= pos(i) + 3": ("0", "t"), "pos(j) <= pos(i) && pos(j) > pos(i) - w": ("max(0, begin(i) - w + 1)", "min(t, end(i))"),
-        "pos(j) < 5 || pos(j) <= pos(i)": ("0", "max(5, end(i))")}
+        "pos(j) < 5 || pos(j) <= pos(i)": ("0", "max(5, end(i))"), "pos(i) >= pos(j) && pos(j) > pos(i) - w": ("max(0, begin(i) - w + 1) / 128 * 128", "min(t, end(i))"),
+        "pos(j) >= 50 * own[i] && pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) < 50 * own[i] + 50 && (pos(j) >= 50 * own[i] || pos(j) < 3)": ("0", "t"),
+        "pos(j) >= 50 * own[i] && pos(j) < 50 * own[i] + 50": ("50 * own[begin(i)] / 64 * 64", "min(t, 50 * own[end(i) - 1] + 50)")}
 STEP = """      {x}
       mx = max(m, max(x, j));
       f = exp(x - mx);
@@ -16,6 +18,7 @@ STEP = """      {x}
       acc = acc * y + T(f) @ {v};
       m = mx;
 """
+GUARDED = STEP.replace("mx);", "top);").replace("      f =", "      top = where(mx > -inf, mx, 0);\n      f =")
 
 
 def size(r, most):
@@ -46,22 +49,24 @@ def chained(r):
     wide = e or d
     column, v = (("e" if e else "c"), f"{'k' if shared else 'v'}[{at}j, {'e' if e else 'c'}]")
     shapes = {"q": f"T[{of}s, d]", "k": f"T[{of}t, d]", "v": f"T[{of}t, {'n' if e else 'd'}]", "slope": "f32[g]", "bias": "T[s, t]", "near": "T[t]", "own": "i32[u]", "far": "f32[u]", "len": "i32[b]"}
-    given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own", "far") if n + "[" in score or (also and n == "bias")] + ["len"] * counted
+    given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own", "far") if n + "[" in score + seen or (also and n == "bias")] + ["len"] * counted
     steps, lse = r.choice([64, 64, 80, 96, 128, 128]) if wide <= 128 else r.choice([48, 64, 64, 80, 96]), r.random() < 0.4
+    guarded = r.random() < 0.2  # rows may begin with nothing
+    low, least = ("max(m, -3e38)", "-inf") if guarded else ("m", "-3e38")
     x = f"x = q[{at}i, c] @ k[{at}j, c];\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
     rows = f"{'fixed ' * ('begin' in begin or also or r.random() < 0.5)}{r.choice([64, 128, 128, 192])}"
-    step = STEP.format(x=x, v=v + f" + bias[i, j] @ {v}" * also)
+    step = (GUARDED if guarded else STEP).format(x=x, v=v + f" + bias[i, j] @ {v}" * also)
     ahead = f"    for first: fixed {r.choice([16, 16, 32, steps])} in 0 .. min(t, {r.randint(1, 40)}) {{\n{own_range(step)}    }}\n" if r.random() < 0.25 else ""
     text = f"""
 kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (o: {out if out == 'f32' else 'T'}[{of}s, {'n' if e else 'd'}]{f', z: f32[{of}s]' * lse}) {{
   each {heads + ', ' * (heads != '')}i: {rows} of s, c: * of d{', e: * of n' * (e > 0)} {{
-    m: f32[i] = -3e38;
+    m: f32[i] = {least};
     l: f32[i] = 0;
     acc: f32[i, {column}] = 0;
 {ahead}    for j: fixed {steps} in {begin} .. {end} {{
 {step}    }}
     o[{at}i, {column}] = acc / max(l, 0.001);
-{f'    z[{at}i] = m + log(l + 1.0);' * lse}
+{f'    z[{at}i] = {low} + log(l + 1.0);' * lse}
   }}
 }}
 """
