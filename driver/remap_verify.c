@@ -82,6 +82,12 @@ static void program_write(const Text *source, const HipFile *f, const HipKernel 
     text_add(to, ");\n}\n");
 }
 
+/* Where the file's own headers are. */
+static const char *folder_of(Arena *a, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == path ? "/" : slash ? arena_text(a, path, (size_t)(slash - path)) : ".";
+}
+
 static void *program_build(Remap *r, const char *folder, const char *name, const Text *text) {
     static const char *const compilers[] = {"clang++-22", "clang++-14", "clang++"};
     const char *source = arena_format(r->arena, "%s/%s.cpp", folder, name),
@@ -101,6 +107,7 @@ static void *program_build(Remap *r, const char *folder, const char *name, const
                            "-DTILE_EMU",
                            "-w",
                            "-fvisibility=hidden",
+                           arena_format(r->arena, "-I%s", folder_of(r->arena, r->o->file)),
                            arena_format(r->arena, "-I%s/hip", runtime),
                            arena_format(r->arena, "-I%s", runtime),
                            source,

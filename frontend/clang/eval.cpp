@@ -7,7 +7,8 @@
 
 using namespace clang;
 
-enum { MOST_CALLS = 32 }; // functions in functions; chosen: no kernel is known to need more
+// Functions in functions; words of an expression. Chosen: no kernel is known to need more.
+enum { MOST_CALLS = 32, MOST_WORDS = 256 };
 
 Evaluator::Evaluator(ASTContext &ast, const HipInput &in, const Room &room) : ast(ast), in(in), room(room) {}
 
@@ -27,6 +28,16 @@ Value Evaluator::lost_from(const Value &a, const Value &b) const {
     v.kind = Value::unknown;
     v.follows_block = value_follows_block(a) || value_follows_block(b);
     return v;
+}
+
+static bool is_short(const HipExpr *e, int *left) {
+    return !e || ((*left)-- > 0 && is_short(e->a, left) && is_short(e->b, left));
+}
+
+// x += x >> 3 and the like double an expression each time.
+Value Evaluator::kept(const Value &v) const {
+    int left = MOST_WORDS;
+    return is_short(v.at, &left) ? v : lost(Unknown::data, "its expression is too long", true);
 }
 
 void Evaluator::refuse(const std::string &why, SourceRange at) {
@@ -69,7 +80,12 @@ Value Evaluator::variable_value(const ValueDecl *d) {
         v.kind = Value::pointer, v.at = room.number(0);
         return v;
     }
-    if (var->getInit() && var->getType().isConstQualified()) return evaluate(var->getInit());
+    if (var->getInit() && var->getType().isConstQualified() && depth < MOST_CALLS) {
+        depth++;
+        v = evaluate(var->getInit());
+        depth--;
+        return v;
+    }
     return lost(Unknown::data, "'" + var->getNameAsString() + "' has no value that is followed", false);
 }
 
@@ -169,7 +185,7 @@ Value Evaluator::load(const Expr *e) {
 
 void Evaluator::store(const Expr *to, const Value &value, bool reads) {
     if (const VarDecl *var = variable_of(to)) {
-        if (is_tracked(var->getType())) variable[var] = value;
+        if (is_tracked(var->getType())) variable[var] = kept(value);
         return;
     }
     const Value p = lvalue(to);
@@ -300,7 +316,7 @@ Value Evaluator::inlined(const FunctionDecl *f, const CallExpr *e, unsigned firs
         else
             v = p->getType()->isReferenceType() && !is_tracked(p->getType()) ? lvalue(arg) : evaluate(arg);
         if (v.kind == Value::alias && v.of == p) continue;
-        variable[p] = v;
+        variable[p] = kept(v);
     }
     const bool had = has_returned, was = ended;
     const Value before = returned;
@@ -370,6 +386,7 @@ static const Expr *member_base(const Expr *e, StringRef *member) {
 
 Value Evaluator::evaluate(const Expr *e) {
     Expr::EvalResult result;
+    if (!refused.empty()) return lost(Unknown::data, refused, true);
     if (!e->isValueDependent() && e->isPRValue() && e->getType()->isIntegralOrEnumerationType() &&
         e->EvaluateAsInt(result, ast)) {
         Value v;

@@ -113,6 +113,7 @@ class Evaluator {
     Value of_data(const clang::Expr *); // evaluates what is below
     Value lost(Unknown, const std::string &why, bool follows_block) const;
     Value lost_from(const Value &, const Value &) const;
+    Value kept(const Value &) const; // as a variable has it
     void access(const Value &pointer, clang::QualType, bool write, const clang::Expr *);
     const clang::VarDecl *variable_of(const clang::Expr *);
     bool is_tracked(clang::QualType) const;

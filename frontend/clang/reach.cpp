@@ -40,6 +40,8 @@ class Reach : public RecursiveASTVisitor<Reach> {
         if (!var || var->getName() != "blockIdx") return true;
         if (var->isLocalVarDeclOrParm()) return refuse("'blockIdx' is a variable of its own", e->getSourceRange());
         if (!members.count(e)) return refuse("blockIdx is taken as a whole, or through a pointer", e->getSourceRange());
+        if (e->hasQualifier() || !stands_in(e->getLocation(), written()))
+            return refuse("blockIdx is named where a variable of the function is not seen", e->getSourceRange());
         use(e->getLocation());
         return true;
     }
@@ -79,7 +81,7 @@ class Reach : public RecursiveASTVisitor<Reach> {
         if (const auto *m = dyn_cast<CXXMethodDecl>(f); m && m->isVirtual())
             return refuse("it calls a virtual function", e->getSourceRange());
         const StringRef name = f->getIdentifier() ? f->getName() : StringRef();
-        if (name.starts_with("__builtin_amdgcn_workgroup_id"))
+        if (name.contains("workgroup_id") || name.contains("get_group_id") || name.contains("get_block_idx"))
             return refuse("a builtin reads the number of the workgroup", e->getSourceRange());
         call(f, e->getSourceRange());
         return true;
@@ -121,14 +123,31 @@ class Reach : public RecursiveASTVisitor<Reach> {
         return true;
     }
 
+    // The function as the file has it.
+    const FunctionDecl *written() const {
+        return now->getTemplateInstantiationPattern() ? now->getTemplateInstantiationPattern() : now;
+    }
+
+    // Default arguments and members' initial values are evaluated in a function, and stand elsewhere.
+    bool stands_in(SourceLocation at, const FunctionDecl *f) const {
+        const SourceManager &sm = ast.getSourceManager();
+        const Stmt *body = f->getBody();
+        at = sm.getExpansionLoc(at);
+        return body && !sm.isBeforeInTranslationUnit(at, sm.getExpansionLoc(body->getBeginLoc())) &&
+               !sm.isBeforeInTranslationUnit(sm.getExpansionLoc(body->getEndLoc()), at);
+    }
+
     void use(SourceLocation at) {
-        const FunctionDecl *f = now->getTemplateInstantiationPattern() ? now->getTemplateInstantiationPattern() : now;
+        const FunctionDecl *f = written();
         const SourceManager &sm = ast.getSourceManager();
         if (!users.insert(f).second) return;
         const Stmt *body = f->getBody();
         if (!body || !sm.isWrittenInMainFile(body->getBeginLoc()) || body->getBeginLoc().isMacroID())
             refuse("blockIdx is named in another file, or by a macro that makes a function", SourceRange(at));
-        else if (const auto *m = dyn_cast<CXXMethodDecl>(f); m && m->getParent()->isLambda())
+        else if (const auto *m = dyn_cast<CXXMethodDecl>(f);
+                 m && m->getParent()->isLambda() && m->getParent()->getLambdaCaptureDefault() == LCD_None)
+            refuse("blockIdx is named in a lambda that does not take variables", SourceRange(at));
+        else if (m && m->getParent()->isLambda())
             lambdas.insert(cast<CXXMethodDecl>(now));
         else if (m)
             refuse("blockIdx is named in a method", SourceRange(at));

@@ -51,8 +51,10 @@ class Reader : public ASTConsumer {
         if (ast.getDiagnostics().hasErrorOccurred()) return;
         found.TraverseDecl(ast.getTranslationUnitDecl());
         for (const FunctionDecl *f : found.kernels)
-            if (ast.getSourceManager().isWrittenInMainFile(ast.getSourceManager().getExpansionLoc(f->getLocation())))
-                kernels.push_back(kernel(ast, f, found));
+            if (!is_here(ast, f))
+                for (const FunctionDecl *user : reached_by(ast, made_of(f, found)).users) users_elsewhere[user] = f;
+        for (const FunctionDecl *f : found.kernels)
+            if (is_here(ast, f)) kernels.push_back(kernel(ast, f, found));
         for (const Launch &l : found.launches)
             places.push_back(place_of(ast.getSourceManager(), l.call->getSourceRange(), room));
         to.kernel = room.kept(kernels, &to.nkernel);
@@ -63,11 +65,20 @@ class Reader : public ASTConsumer {
     const HipInput &in;
     const Room room;
     HipFile &to;
+    std::map<const FunctionDecl *, const FunctionDecl *> users_elsewhere; // of blockIdx, and kernels of other files
+
+    static bool is_here(const ASTContext &ast, const FunctionDecl *f) {
+        const SourceManager &sm = ast.getSourceManager();
+        return sm.isWrittenInMainFile(sm.getExpansionLoc(f->getLocation()));
+    }
+
+    static std::vector<const FunctionDecl *> made_of(const FunctionDecl *f, const Finder &found) {
+        const auto made = found.made.find(f);
+        return made == found.made.end() ? std::vector<const FunctionDecl *>{f} : made->second;
+    }
 
     HipKernel kernel(ASTContext &ast, const FunctionDecl *f, const Finder &found) {
-        const auto made = found.made.find(f);
-        const std::vector<const FunctionDecl *> all =
-            made == found.made.end() ? std::vector<const FunctionDecl *>{f} : made->second;
+        const std::vector<const FunctionDecl *> all = made_of(f, found);
         const FunctionDecl *one = all.front();
         HipKernel k = {};
         k.name = room.text(name_of(ast, one));
@@ -152,6 +163,11 @@ class Reader : public ASTConsumer {
             uses.push_back({body, room.text(user->getNameAsString()), user != f});
             before = begin < before ? begin : before;
             if (begin == UINT32_MAX) refuse(ast, k, "a macro begins the function", user->getSourceRange());
+            if (const auto at = users_elsewhere.find(user); at != users_elsewhere.end())
+                refuse(ast, k,
+                       "'" + user->getNameAsString() + "' reads blockIdx for '" + at->second->getNameAsString() +
+                           "' too",
+                       user->getSourceRange());
             if (!user->getDeclContext()->getRedeclContext()->isTranslationUnit()) k->spaced = true;
         }
         if (k->spaced)
@@ -177,8 +193,15 @@ class Reader : public ASTConsumer {
         if (sm.getFileID(at) != sm.getMainFileID()) return UINT32_MAX;
         unsigned offset = sm.getFileOffset(at);
         const StringRef text = sm.getBufferData(sm.getMainFileID());
-        while (offset && text[offset - 1] != '\n') offset--;
-        return offset;
+        return line_of(text, offset);
+    }
+
+    // Where the line begins, unless something ends in front of the declaration.
+    static uint32_t line_of(StringRef text, uint32_t offset) {
+        const StringRef before = text.take_front(offset).rtrim(" \t");
+        if (!before.empty() && StringRef("/;{}").contains(before.back())) return offset;
+        const size_t end = text.take_front(offset).rfind('\n');
+        return end == StringRef::npos ? 0 : static_cast<uint32_t>(end + 1);
     }
 
     // ---- accesses ----

@@ -223,15 +223,15 @@ void Evaluator::declare(const VarDecl *var) {
     const Expr *init = var->getInit();
     const VarDecl *meant = init && var->getType()->isReferenceType() ? variable_of(init) : nullptr;
     Value v = lost(Unknown::data, "'" + var->getNameAsString() + "' has no value yet", false);
-    if (meant && is_tracked(meant->getType()))
+    if (meant && meant != var && is_tracked(meant->getType()))
         v.kind = Value::alias, v.of = meant;
     else if (init)
         v = var->getType()->isReferenceType() ? lvalue(init) : evaluate(init);
-    if (is_tracked(var->getType())) variable[var] = v;
+    if (is_tracked(var->getType())) variable[var] = kept(v);
 }
 
 void Evaluator::execute(const Stmt *s) {
-    if (!s || ended) return;
+    if (!s || ended || !refused.empty()) return;
     if (const auto *block = dyn_cast<CompoundStmt>(s)) {
         for (const Stmt *child : block->body()) execute(child);
     } else if (const auto *d = dyn_cast<DeclStmt>(s)) {

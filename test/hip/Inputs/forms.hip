@@ -49,8 +49,8 @@ extern "C" __global__ __launch_bounds__(256) void grouped(const float *a, const 
   c[i * n + j] = sum;
 }
 
-// A lambda of the kernel's own.
-__global__ void lambda(const float *a, const float *b, float *c, int n) {
+/* A lambda of the kernel's own, behind a comment of
+   two lines. */ __global__ void lambda(const float *a, const float *b, float *c, int n) {
   const auto row = [&] { return blockIdx.y * TILE + threadIdx.y; };
   const int i = row(), j = blockIdx.x * TILE + threadIdx.x;
   float sum = 0;

@@ -46,16 +46,39 @@ template <int N> __device__ int rows() {
 template <int N> __global__ void made_twice(const float *a, const float *b, float *c) { add(a, b, c, rows<N>(), COLUMN); }
 __global__ void also_first(float *c) { c[first_half()] = 0; }
 
+#define EVERYWHERE (::blockIdx.y * 16 + threadIdx.y)
+__global__ void qualified(const float *a, const float *b, float *c) { add(a, b, c, EVERYWHERE, COLUMN); }
+__device__ int by_default(int row = blockIdx.y) { return row * 16 + threadIdx.y; }
+__global__ void default_argument(const float *a, const float *b, float *c) { add(a, b, c, by_default(), COLUMN); }
+struct Initial {
+  int column, row = blockIdx.y;
+};
+__global__ void initial_value(const float *a, const float *b, float *c) {
+  const Initial at{(int)COLUMN};
+  add(a, b, c, at.row * 16 + threadIdx.y, at.column);
+}
+__global__ void takes_nothing(const float *a, const float *b, float *c) {
+  const auto row = [] { return blockIdx.y * 16 + threadIdx.y; };
+  add(a, b, c, row(), COLUMN);
+}
+__device__ int row_here() { return blockIdx.y * 16 + threadIdx.y; }
+__global__ void with_header(const float *a, const float *b, float *c) { add(a, b, c, row_here(), COLUMN); }
+
 void launch(const float *a, const float *b, float *c, const int *flag) {
   const dim3 grid(64, 64), block(16, 16);
   in_method<<<grid, block>>>(a, b, c);
   in_destructor<<<grid, block>>>(a, b, c);
   in_header<<<grid, block>>>(a, b, c);
   in_other_file<<<grid, block>>>(a, b, c);
-  given<<<grid, block>>>(a, b, c, [] __device__() { return (int)(blockIdx.y * 16 + threadIdx.y); });
+  given<<<grid, block>>>(a, b, c, [=] __device__() { return (int)(blockIdx.y * 16 + threadIdx.y); });
   spins<<<grid, block>>>(a, b, c, flag);
   with_part<<<grid, block>>>(a, b, c);
   made_twice<32><<<grid, block>>>(a, b, c);
   made_twice<16><<<grid, block>>>(a, b, c);
   also_first<<<grid, block>>>(c);
+  qualified<<<grid, block>>>(a, b, c);
+  default_argument<<<grid, block>>>(a, b, c);
+  initial_value<<<grid, block>>>(a, b, c);
+  takes_nothing<<<grid, block>>>(a, b, c);
+  with_header<<<grid, block>>>(a, b, c);
 }

@@ -55,7 +55,24 @@ __global__ void jumps(const float *a, float *c, int n) {
   }
 }
 
+__device__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__global__ void calls_itself(const float *a, float *c, int n) { c[blockIdx.x * n] = a[fibonacci(n)]; }
+
+__global__ void from_itself(const float *a, float *c, int n) {
+  const int i = i;
+  c[blockIdx.x * n + i] = a[threadIdx.x];
+}
+
+#define TWICE x += x << 3, x += x >> 5, x += x << 2, x += x >> 7, x += x << 9, x += x >> 1,
+__global__ void grows(const float *a, float *c, int n) {
+  unsigned x = blockIdx.x;
+  TWICE TWICE TWICE TWICE TWICE TWICE TWICE TWICE TWICE c[x % n] = a[threadIdx.x];
+}
+
 void launch(const float *a, float *c, int *flag, int n) {
+  calls_itself<<<64, 64>>>(a, c, 64);
+  from_itself<<<64, 64>>>(a, c, 64);
+  grows<<<64, 64>>>(a, c, 64);
   in_branch<<<64, 64>>>(a, c, 64);
   in_assembly<<<64, 64>>>(a, c, 64);
   by_pointer<<<64, 64>>>(a, c, 64);
