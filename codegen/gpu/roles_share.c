@@ -55,8 +55,11 @@ void hip_share_put(Fn *f, const Op *put, const char *ring, const char *end) {
     const RingFacts *r = &f->hip->role->facts->ring[put->ring];
     const int of = f->k->roles->cluster;
     const char *slot = fn_text(f, "(%s)->slot", ring);
+    const bool apart = f->k->roles->ring.p[put->ring].over < 0;
     int64_t bytes = 0; /* of the others */
-    if (f->k->roles->ring.p[put->ring].over < 0)
+    if (apart && put->in != hip_role_now(f)->body)
+        fn_unsupported(f, put->loc, "sums that a cluster adds up, beside its operands, in loops or conditions");
+    if (apart)
         fn_line(f, "tile_share_open(%s, &%s);", ring, end);
     else
         fn_line(f, "tile_share_meet(&all->%s, %s, &%s, %d, %d, thread);", r->member, ring, end, r->copies, of);
@@ -70,7 +73,7 @@ void hip_share_put(Fn *f, const Op *put, const char *ring, const char *end) {
     fn_line(f, "tile_share_sent(%s, &%s, %" PRId64 ", thread);", ring, end, bytes);
 }
 
-/* A workgroup whose parts others have read for the last time may have ended. */
+/* A workgroup whose parts others have read for the last time may have ended: that of its last task, which has one. */
 void hip_share_free(Fn *f, int ring, const char *name, const char *end) {
     if (f->k->roles->ring.p[ring].over >= 0) {
         fn_line(f, "tile_ring_step(%s, &%s);", name, end);

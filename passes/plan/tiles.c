@@ -19,7 +19,7 @@ enum {
     OWN_REGISTERS = 56,    /* .. and at least so many (compiled: tiles of 192 x 192 spill nothing) */
     USUAL_ROWS = 128,      /* of a tile, by GROUP_ROWS */
     MOST_ROWS = 192,       /* likewise, with three groups that do not end in turn: where they gain */
-    SHARED = 16,           /* rows of a tile that two copy half of: a swizzle repeats after 8 (PTX ISA) */
+    SHARED = 8,            /* rows of a tile that each of a cluster copies at least: a swizzle repeats (PTX ISA) */
     MOST_COLUMNS = 256,    /* of a tile */
     SHARE_STEP = 16,
     MOST_CLUSTER = 8,
@@ -164,7 +164,7 @@ static bool pair_fits(const TileQuestion *q, const TilePlan *p) {
     int64_t along = p->beside ? q->columns : q->rows, across = p->beside ? q->rows : q->columns;
     int tile = p->beside ? p->columns : p->rows, shared = p->beside ? p->rows : p->columns;
     return (p->beside ? q->clusters_columns : q->clusters_rows) && along > tile &&
-           across >= shared + (p->beside && p->cluster == 2) && shared % SHARED == 0;
+           across >= shared + (p->beside && p->cluster == 2) && shared % (SHARED * p->cluster) == 0;
 }
 
 /* Results leave registers for slots 16 columns at a time. */
