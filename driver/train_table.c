@@ -45,6 +45,8 @@ static bool names_read(Table *t, Samples *s) {
         const char *name = t->word[i] + (arm ? 3 : 0);
         if (!is_name(name) || (!arm && s->arm.n))
             return wrong(t, "expected names of features, then of arms, not ", t->word[i]);
+        for (int k = 1; k < i; k++)
+            if (strcmp(t->word[k], t->word[i]) == 0) return wrong(t, "a name stands there twice: ", t->word[i]);
         if (arm)
             vec_push(t->arena, &s->arm, name);
         else

@@ -12,7 +12,7 @@ typedef struct {
 } OrderAxes;
 
 /* struct NAME_block { unsigned x, y, z; }; and NAME_block NAME_order(), from blockIdx to what stands in its place. A
-   bijection for every grid. comment: lines above them. */
+   bijection for every grid of fewer than 2^32 workgroups. comment: lines above them. */
 void order_alone_write(Text *, const char *name, const char *comment, const Order *, const OrderAxes *);
 
 #endif

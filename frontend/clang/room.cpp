@@ -43,7 +43,7 @@ HipPlace place_of(const SourceManager &sm, SourceRange range, const Room &room) 
     const SourceLocation at = sm.getExpansionLoc(range.getBegin());
     if (sm.getFileID(at) != sm.getMainFileID()) return {0, 0, room.text(at.printToString(sm))};
     const unsigned begin = sm.getFileOffset(at);
-    SourceLocation last = sm.getExpansionLoc(range.getEnd());
+    const SourceLocation last = sm.getExpansionRange(range.getEnd()).getEnd();
     const unsigned end = sm.getFileID(last) == sm.getMainFileID() ? sm.getFileOffset(last) : begin;
     return {begin, end > begin ? end + 1 : begin + 1, nullptr};
 }

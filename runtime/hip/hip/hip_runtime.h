@@ -129,5 +129,6 @@ template <class T> __host__ __device__ constexpr T max(T a, T b) { return a < b 
 #define hipGridDim_y gridDim.y
 #define hipGridDim_z gridDim.z
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
 
 #endif

@@ -76,9 +76,10 @@ __global__ void causal(const float *a, const float *b, float *c, int n) {
 
 void launch(const float *a, const float *b, float *c, double *d) {
   const dim3 grid(64, 64), block(TILE, TILE);
-  helper<<<grid, block>>>(a, b, c, 1024);
+  hipLaunchKernelGGL(helper, dim3(64, 64), dim3(TILE, TILE), 0, 0,
+                     a, b, c, 1024);
   list::pointers<<<64 * 64, block>>>(a, b, c, 1024);
-  made<TILE, float><<<grid, block>>>(a, b, c, 1024);
+  hipLaunchKernelGGL((made<TILE, float>), grid, block, 0, 0, a, b, c, 1024);
   grouped<<<64 * 64, block>>>(a, b, c, 1024);
   lambda<<<grid, block>>>(a, b, c, 1024);
   lambda<<<grid, block>>>(a, b, d, 1024);
