@@ -167,7 +167,8 @@ bool session_lower(Session *s) {
                        .target = s->target.machine,
                        .sites = &s->sites,
                        .arm = o->arm,
-                       .arms = &s->arms};
+                       .arms = &s->arms,
+                       .tree = &s->tree};
     s->m = lower_file(s->arena, s->names, s->diags, o->file, &lo, &s->files);
     return s->m && s->diags->errors == 0 && program_rename(s);
 }

@@ -15,7 +15,8 @@ typedef struct {
     VEC(CommAsked) asked; /* of --comm=NAME=FORM */
     PassContext context;
     const Tuned *tuned; /* of --tuned; NULL: none */
-    ArmNames arms;      /* of choices by trees, from lowering on */
+    ArmNames arms;      /* of the first choice by a tree, from lowering on */
+    const char *tree;   /* its file; NULL: there is none */
     TunedSites sites;   /* what could be tuned, from lowering on */
     Paths files; /* read while lowering, for dependency files */
 } Session;

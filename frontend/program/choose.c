@@ -6,6 +6,8 @@
 #include "frontend/sema/function.h"
 #include "frontend/sema/tree.h"
 
+#include <string.h>
+
 typedef struct {
     Prog *c;
     const Expr *e;
@@ -227,10 +229,22 @@ static bool arms_lower(Choose *k, const Tree *t) {
     return true;
 }
 
+/* To whoever forces arms, which is of one tree. */
+static bool arms_tell(const Choose *k) {
+    const LowerOptions *o = k->c->f->lower.options;
+    if (!o->arms) return true;
+    if (!*o->tree) {
+        *o->tree = k->e->name;
+        for (int i = 0; i < k->e->arms.n; i++) vec_push(k->c->arena, o->arms, k->e->arms.p[i].name);
+    }
+    return !o->arm || strcmp(*o->tree, k->e->name) == 0 ||
+           diag_refuse(k->c->diags, k->e->loc, "unsupported",
+                       "a second choice, by another tree: tune --train makes one tree of a program");
+}
+
 /* Another tree than the source's: a leaf, where LowerOptions say an arm. */
 static const Expr *arm_forced(const Choose *k) {
     const LowerOptions *o = k->c->f->lower.options;
-    for (int i = 0; i < k->e->arms.n && o->arms; i++) vec_push(k->c->arena, o->arms, k->e->arms.p[i].name);
     if (!o->arm) return NULL;
     const ChooseArm *arm = arm_named(k->e, name_of(k->c->m->names, o->arm));
     return arm ? arm->value : k->e->arms.p[0].value;
@@ -241,6 +255,7 @@ bool choose_values(Prog *c, const Expr *e, const Expected *want, int n, ProgValu
     names_touch(c->scope, e);
     if (!arms_check(&k)) return false;
     if (!e->name) return values_lower(c, e->arms.p[0].value, want, n, out);
+    if (!arms_tell(&k)) return false;
     const Expr *forced = arm_forced(&k);
     if (forced) return values_lower(c, forced, want, n, out);
     int file = front_open(c->f, e->name, e->loc);

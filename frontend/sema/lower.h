@@ -17,14 +17,15 @@ typedef struct {
     int ndefine;
     const char *const *root; /* -I folders for imports */
     int nroot;
-    const char *program;     /* only this program, or NULL for all */
-    int64_t ranks;           /* > 0: ranks of the (only) mesh axis */
-    const Tuned *tuned;      /* sizes that take the place of written ones, or NULL */
-    const char *target;      /* whose entries of it count */
-    TunedSites *sites;       /* not NULL: gets what could be tuned */
-    const char *arm; /* in place of what trees say: choices take the arm of that name, or their first; NULL: not so */
-    ArmNames *arms;  /* not NULL: gets the names of the arms of choices by trees */
-    bool relaxed;            /* sums into places that tasks share follow the order in which tasks arrive */
+    const char *program; /* only this program, or NULL for all */
+    int64_t ranks;       /* > 0: ranks of the (only) mesh axis */
+    const Tuned *tuned;  /* sizes that take the place of written ones, or NULL */
+    const char *target;  /* whose entries of it count */
+    TunedSites *sites;   /* not NULL: gets what could be tuned */
+    const char *arm;   /* in place of what trees say: choices take the arm of that name, or their first; NULL: not so */
+    ArmNames *arms;    /* not NULL: gets the names of the arms of the first choice by a tree */
+    const char **tree; /* with .arms: gets the file of that tree */
+    bool relaxed;      /* sums into places that tasks share follow the order in which tasks arrive */
 } LowerOptions;
 
 /* Reads a file and its imports (the standard library is built in), and checks names, ranges, types and placements. Then
