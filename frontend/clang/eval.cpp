@@ -340,6 +340,11 @@ Value Evaluator::call(const CallExpr *e) {
     const FunctionDecl *f = e->getDirectCallee(), *body = nullptr;
     const StringRef name = f && f->getIdentifier() ? f->getName() : StringRef();
     HipExprKind kind;
+    if (const auto *c = dyn_cast<CXXMemberCallExpr>(e); c && isa_and_nonnull<CXXConversionDecl>(f))
+        if (const auto *m = dyn_cast<MemberExpr>(c->getImplicitObjectArgument()->IgnoreParenImpCasts())) {
+            const Value v = builtin(m->getBase(), m->getMemberDecl()->getName()); // ROCm's blockIdx.x is a structure
+            if (v.kind == Value::integer || !v.why.empty()) return v;
+        }
     if (is_min_or_max(name, &kind) && e->getNumArgs() == 2) {
         Value a = evaluate(e->getArg(0)), b = evaluate(e->getArg(1));
         if (a.kind != Value::integer || b.kind != Value::integer) return lost_from(a, b);

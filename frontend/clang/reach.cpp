@@ -74,6 +74,7 @@ class Reach : public RecursiveASTVisitor<Reach> {
 
     bool VisitCallExpr(CallExpr *e) {
         const FunctionDecl *f = e->getDirectCallee();
+        if (is_of_block(e)) return true;
         if (!f && isa<CXXPseudoDestructorExpr>(e->getCallee())) return true;
         if (!f && e->isTypeDependent())
             return refuse("a template that no launch makes: what it calls is not known", e->getSourceRange());
@@ -107,6 +108,15 @@ class Reach : public RecursiveASTVisitor<Reach> {
     std::set<const CXXMethodDecl *> lambdas; // that name blockIdx
     std::vector<const FunctionDecl *> open;
     const FunctionDecl *now = nullptr;
+
+    // blockIdx.x with ROCm's headers: a conversion of its type to an integer.
+    static bool is_of_block(const CallExpr *e) {
+        const auto *c = dyn_cast<CXXMemberCallExpr>(e);
+        const Expr *of = c ? c->getImplicitObjectArgument()->IgnoreParenImpCasts() : nullptr;
+        const auto *m = dyn_cast_or_null<MemberExpr>(of);
+        const auto *ref = dyn_cast_or_null<DeclRefExpr>(m ? m->getBase()->IgnoreParenImpCasts() : of);
+        return ref && ref->getDecl()->getName() == "blockIdx";
+    }
 
     bool refuse(const char *why, SourceRange at) {
         if (to.refused.empty()) to.refused = why, to.refused_at = at;
