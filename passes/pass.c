@@ -115,6 +115,14 @@ void step_print(PassContext *c, const Pass *p, const PassStep *s, const Kernel *
     kernel_print(c->m, k, c->options->out);
 }
 
+/* Roles that wait for each other, or take more than a processor has, would stop a machine: no run is without this. */
+static bool roles_hold(const Module *m) {
+    bool good = true;
+    for (int i = 0; i < m->kernel.n; i++)
+        if (m->kernel.p[i]->roles) good &= kernel_is_valid(m, m->kernel.p[i]);
+    return good;
+}
+
 bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
     for (int i = 0; i < n; i++) {
         const Pass *p = list[i];
@@ -129,5 +137,5 @@ bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
         print_after(c, p, seconds_now() - start);
         if (!good || (c->options->verify_each && !module_verify(c->m))) return false;
     }
-    return true;
+    return c->options->verify_each || roles_hold(c->m);
 }
