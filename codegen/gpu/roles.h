@@ -37,6 +37,8 @@ enum { ROLE_SLACK = 1024 /* bytes of workgroup memory in front of rings, to a mu
 const Role *hip_role_now(const Fn *); /* which is being written */
 RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *, const bool *quads); /* by role: hip_role_quads */
 int hip_role_groups(const Kernel *, int role); /* of 128 threads; 0: lanes of a warp */
+int hip_role_turn_barrier(const Kernel *, int role); /* roles_facts.c: where the first of several groups waits for its turn */
+int hip_role_past_barrier(const Kernel *, int role); /* .. or, before it writes zeros, for the other to be past those before */
 int64_t hip_role_extent(const Module *, const Kernel *, int role,
                         int range); /* of the share of a tile that a group of it has */
 bool hip_ring_has_rows(const Ring *); /* threads copy row by row to all tiles of a slot */
@@ -96,6 +98,7 @@ typedef struct RoleText {
     const CExpr **part_from; /* likewise of any part in hand; NULL: the range has none */
     const char *unit;   /* the name of the number of a lane's line; NULL: not used */
     const char *turn;   /* the name of its end of the token; NULL: not used */
+    bool clears;        /* its first group writes zeros for both (roles_chain.c) */
     VEC(KeptRows) rows;
     const char **own;   /* by parameter: the name of whether the task's rows are this rank's, and lie elsewhere; NULL: not used */
     Waits waits;
@@ -285,7 +288,6 @@ bool hip_role_mask(Fn *, const Op *); /* roles_mask.c: a choice of scores by num
 bool hip_role_tanh(Fn *, const Op *); /* roles_tanh.c: the same, a hyperbolic tangent */
 /* roles_late.c: loops of which pieces with products run a turn late. */
 enum { TURN_THREADS = 256 /* of a group that waits for its turn, and of the one before it */ };
-int hip_role_turn_barrier(const Kernel *, int role); /* where the first of several groups waits for its turn */
 bool hip_role_has_brackets(const Role *);            /* its groups take turns */
 void hip_role_late(Fn *, const Op *loop);
 int hip_role_late_but(const Fn *, const Op *); /* groups that may be under way where a piece of it goes on */

@@ -194,13 +194,19 @@ static bool ends_with_zeros(Fn *f, const Op *mma) {
     return false;
 }
 
-/* One group writes the zeros for both, and the other waits for it: groups that wait for each other no longer take
- * turns. */
+/* One group writes the zeros for both, and the other waits for them: groups that wait for each other no longer take
+   turns. The first one has to know that the other has come past the zeros before, or it would arrive for both. */
 static void clear_lines(Fn *f, const char *clear, int own, int other) {
+    const int past = hip_role_past_barrier(f->k, f->hip->role->number);
+    f->hip->role->clears = true;
     fn_line(f, "    if (group == 0) {");
+    fn_line(f, "        tile_bar_sync(%d, %d);", past, TURN_THREADS);
     fn_line(f, "        tile_chain_clear(%s, %d + group, 128, thread);", clear, own);
-    fn_line(f, "        tile_bar_arrive(%d, 256);", other);
-    fn_line(f, "    } else tile_bar_sync(%d, 256);", other);
+    fn_line(f, "        tile_bar_arrive(%d, %d);", other, TURN_THREADS);
+    fn_line(f, "    } else {");
+    fn_line(f, "        tile_bar_sync(%d, %d);", other, TURN_THREADS);
+    fn_line(f, "        tile_bar_arrive(%d, %d);", past, TURN_THREADS);
+    fn_line(f, "    }");
 }
 
 /* Rows of the slot behind the end of the loop's range are no part of the sum, whatever lies there. (Where both operands
@@ -269,7 +275,8 @@ void hip_role_chain(Fn *f, const Op *mma) {
                 elem_text(x->type.elem), to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);
         return;
     }
-    const int64_t all = 2 * (int64_t)to->count, columns = columns_at_once(f, all);
+    const int64_t all = b.across ? 2 * (int64_t)to->count : b.extent; /* rows of a slot are those that there are */
+    const int64_t columns = columns_at_once(f, all);
     for (int64_t n = 0; n < all; n += columns)
         fn_line(f, "tile_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);",
                 slot ? "chain_ss" : "chain_rs", elem_text(x->type.elem), b.across, behind(f, to->name, n / 2), columns,

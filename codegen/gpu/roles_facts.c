@@ -13,6 +13,13 @@ int hip_role_groups(const Kernel *k, int role) {
     return r->first < 0 ? 0 : r->last - r->first + 1;
 }
 
+/* Of the first group; behind those of each group, and that at which all of them clear a slot (roles_chain.c). */
+int hip_role_turn_barrier(const Kernel *k, int role) {
+    return k->roles->role.p[role].first + hip_role_groups(k, role) + 2;
+}
+
+int hip_role_past_barrier(const Kernel *k, int role) { return hip_role_turn_barrier(k, role) + hip_role_groups(k, role); }
+
 static int64_t extent(const Module *m, const Kernel *k, int range) {
     const Range *r = &k->range.p[range];
     return r->kind == RANGE_TILE ? r->size : range_most(m, k, range);

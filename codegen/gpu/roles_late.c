@@ -19,11 +19,6 @@ typedef struct {
 
 /* ---- groups in turn ---- */
 
-/* Of the first group; behind those of each group, and that at which all of them clear a slot (roles_chain.c). */
-int hip_role_turn_barrier(const Kernel *k, int role) {
-    return k->roles->role.p[role].first + hip_role_groups(k, role) + 2;
-}
-
 bool hip_role_has_brackets(const Role *r) {
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
         for (int i = 0; i < op->turn.n; i++)

@@ -182,6 +182,9 @@ static void role_ends(RolesWriter *w, Fn *f, Text *to) {
     if (hip_role_has_brackets(&w->roles->role.p[f->hip->role->number]))
         text_printf(to, "    if (group == %d) tile_bar_arrive(%d, %d); /* group 0 begins */\n", f->hip->groups - 1,
                     hip_role_turn_barrier(w->k, f->hip->role->number), TURN_THREADS);
+    if (f->hip->role->clears)
+        text_printf(to, "    if (group == 1) tile_bar_arrive(%d, %d); /* no zeros are waited for */\n",
+                    hip_role_past_barrier(w->k, f->hip->role->number), TURN_THREADS);
     if (f->hip->role->turn)
         text_printf(to, "    tile_ring_end %s = group ? tile_ring_reader() : tile_ring_writer();\n",
                     f->hip->role->turn);

@@ -101,7 +101,7 @@ def latent(r):
     width, lse, free = k if own else n + rest, r.random() < 0.4, t == 0 or r.random() < 0.3
     free, places = free and not u, f"{2 * t // u + 1 if u else 0}, {u}, " if u else f"{of}t, "
     more = ({"v": f"T[{places}{n}]"} if own else {}) | ({"table": f"i32[b, {max(1, t // u)}]"} if u else {})
-    shapes = {"q": f"T[{of}s, {width}]", "k": f"T[{places}{width}]", **more, **{x: y for x, y in {"near": "f32[t]", "slope": "f32[g]"}.items() if x + "[" in score}, **({"len": "i32[b]"} if counted else {})}
+    shapes = {"q": f"T[{of}s, {width}]", "k": f"T[{places}{width}]", **more, **{x: y for x, y in {"near": "f32[t]", "slope": "f32[g]", "own": "i32[docs]"}.items() if x + "[" in score + seen}, **({"len": "i32[b]"} if counted else {})}
     unbound = [("u", str(u)), ("t", "T")][: 1 + ("near[" not in score)] if u else []
     more_const, more_given = "".join(f", const {x}: i64" for x, _ in unbound), "".join(f", {y}" for _, y in unbound)
     text = f"""dim B = 2, S = {s}, T {'<=' if free else '='} {max(1, t + 99 * free)};
@@ -118,9 +118,11 @@ kernel chain({', '.join(f'{x}: {y}' for x, y in shapes.items())}, const n: i64, 
   }}
 }}
 """
-    outer = lambda y: re.sub(r"\b[bst]\b", lambda a: a[0].upper(), y.replace("T[", elem + "[").replace("[g]", "[3]"))
+    outer = lambda y: re.sub(r"\b[bst]\b", lambda a: a[0].upper(), y.replace("T[", elem + "[").replace("[g]", "[3]").replace("[docs]", "[999]"))
     text += f"program p({', '.join(f'{x}_: {outer(y)}' for x, y in shapes.items())}) -> (O: {outer(f'T[{of}s, {n}]')}{', Z: ' + outer(f'f32[{of}s]') if lse else ''}) {{\n  O{', Z' * lse} = chain({', '.join(x + '_' for x in shapes)}, {n}, 40{more_given});\n}}\n"
     values = {"len_": numpy.int32([r.randint(0, max(t, 1)) for _ in range(2)])} if counted else {}
+    if "own" in shapes:
+        values["own_"] = numpy.int32([i // 50 for i in range(999)])
     if u:
         values["table_"] = numpy.int32([[r.randint(-1, 2 * t // u + 1) for _ in range(max(1, t // u))] for _ in range(2)])
     return text, values, [f"--size=T={t}"] * free
