@@ -63,9 +63,11 @@ def elements(r):
 
 
 def program(r):
-    """The text, and sizes of the run. Rows are bounded by many, as products of few stay plain."""
+    """The text, and sizes of the run. Most rows are bounded by many; few have plans of their own (passes/plan/tile_few.c)."""
     b = r.choice([0, 0, r.randint(1, 3)])
     m, n, k, l = extent(r, 400), extent(r, 600), extent(r, 300), extent(r, 200)
+    few = r.choice([0, 0, 0, 32, 64])
+    m = r.randint(1, few) if few else m
     (left, right), out = elements(r), r.choice(["bf16", "f16", "f32"])
     narrow, whole = left[1:2] == "8", left[:1] in "iu"
     if r.random() < 0.15: # bytes, in rows of any length
@@ -96,7 +98,7 @@ def program(r):
     inner = lambda name: f"{types[name]}[{', '.join(shapes[name])}]"
     outer = lambda name: f"{types[name]}[{', '.join(d.upper() for d in shapes[name])}]"
     sizes = {"B": b, "M": m, "N": n, "K": k, "L": l, "F": (k + 127) // 128, "H": r.choice([n, (n + 47) // 48])}
-    text = "".join(f"dim {d} {f'<= {65536 if late else 8192}' if d == 'M' else f'= {size}'};\n" for d, size in sizes.items() if size)
+    text = "".join(f"dim {d} {f'<= {few or (65536 if late else 8192)}' if d == 'M' else f'= {size}'};\n" for d, size in sizes.items() if size)
     text += f"""
 kernel products({', '.join(f'{x}: {inner(x)}' for x in given)}) -> (c: {inner('c')}) {{
   each {'z of b, ' if b else ''}i: {r.choice([64, 128, 256])} of m, j: {r.choice([64, 128, 256])} of n {{
@@ -148,7 +150,7 @@ def run(tilec, roles_run, folder, seed, schedules):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "no kernel has roles" in done.stdout:
         return False, ""
-    promoted = re.search(r": f8e\dm\d\[", text)  # their sums are added up in another order
+    promoted = re.search(r": f8e\dm\d\[|slope\[", text)  # sums in another order; slopes, divided by a factor of the scores
     with open(f"{folder}/{seed}.tir", encoding="utf-8") as kernel:
         promoted = promoted or " each of " in kernel.read()  # and those of slices
     good = done.returncode == 0 and not re.search("different|faults" if promoted else "within|different|faults", done.stdout)
