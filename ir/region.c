@@ -93,42 +93,45 @@ static bool op_compares(const Op *op, const bool *one, const bool *other) {
     return (one[a] && other[b]) || (one[b] && other[a]);
 }
 
-/* A value that is 0 where a comparison leaves it out stays so in products, not beside what is not left out. */
-static bool adds_unmarked(const Op *op, int range, const bool *marked, const bool *zero) {
-    bool zeros = false, others = false;
-    if (op->kind != OP_ADD && op->kind != OP_SUB) return false;
-    for (int i = 0; i < op->arg.n; i++) {
-        zeros |= marked[op->arg.p[i]->id] && zero[op->arg.p[i]->id];
-        others |= !marked[op->arg.p[i]->id] && type_has(op->arg.p[i]->type, range);
-    }
-    return zeros && others;
-}
-
 static bool is_zero(const Value *v) {
     while (v->def && (v->def->kind == OP_BROADCAST || v->def->kind == OP_CAST)) v = v->def->arg.p[0];
     return v->def && v->def->kind == OP_CONST && (elem_is_float(v->type.elem) ? v->def->fimm == 0 : v->def->imm == 0);
 }
 
-/* zero: what is made of 0 by a choice, and of that. */
-static void zeros_mark(const Region *r, bool *zero) {
-    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
-        bool from = op->kind == OP_SELECT && (is_zero(op->arg.p[1]) || is_zero(op->arg.p[2]));
-        for (int i = 0; i < op->arg.n && op->kind != OP_SELECT; i++) from |= zero[op->arg.p[i]->id];
-        for (int i = 0; i < op->res.n && from; i++) zero[op->res.p[i]->id] = true;
+/* What a comparison leaves out is 0 there: by a choice, as a number that is multiplied, as a power of -inf. Sums of it
+   and of what is left out in another way, as by -inf, are not. */
+static bool becomes_zero(const Op *op, const bool *marked, const bool *zero) {
+    bool all = true, any = false;
+    if (op->kind == OP_SELECT) return is_zero(op->arg.p[1]) || is_zero(op->arg.p[2]);
+    if (op->kind == OP_EXP || op->kind == OP_EXP2 || op_info[op->kind].class == CLASS_COMPARE) return true;
+    for (int i = 0; i < op->arg.n; i++)
+        if (marked[op->arg.p[i]->id]) all &= zero[op->arg.p[i]->id], any |= zero[op->arg.p[i]->id];
+    return op->kind == OP_ADD || op->kind == OP_SUB ? all : any;
+}
+
+/* It is no longer 0: something else is added, or it is the power of 0. */
+static bool shows_zero(const Op *op, const bool *marked, const bool *zero) {
+    const bool adds = op->kind == OP_ADD || op->kind == OP_SUB, power = op->kind == OP_EXP || op->kind == OP_EXP2;
+    bool zeros = false, others = power;
+    for (int i = 0; i < op->arg.n; i++) {
+        zeros |= marked[op->arg.p[i]->id] && zero[op->arg.p[i]->id];
+        others |= !marked[op->arg.p[i]->id];
     }
+    return (adds || power) && zeros && others;
 }
 
 /* Marks such comparisons in the loop, and tiles along its range that are made of them; false: there are none. */
-static bool comparisons_mark(const Op *loop, const bool *one, const bool *other, const bool *zero, bool *marked) {
+static bool comparisons_mark(const Op *loop, const bool *one, const bool *other, bool *zero, bool *marked) {
     bool any = false;
     for (const Op *op = walk(loop->region[0]); op; op = walk_next(op, loop->region[0])) {
         const bool compares = op_compares(op, one, other);
         const Op *to = op->kind == OP_YIELD ? op->in->parent : op;
         bool from = compares;
         for (int i = 0; i < op->arg.n; i++) from |= marked[op->arg.p[i]->id];
-        from = from && !adds_unmarked(op, loop->range, marked, zero);
+        from = from && !shows_zero(op, marked, zero);
+        const bool zeros = becomes_zero(op, marked, zero);
         for (int i = 0; i < to->res.n && from; i++)
-            if (type_has(to->res.p[i]->type, loop->range)) marked[to->res.p[i]->id] = true;
+            if (type_has(to->res.p[i]->type, loop->range)) marked[to->res.p[i]->id] = true, zero[to->res.p[i]->id] = zeros;
         any |= compares;
     }
     return any;
@@ -155,7 +158,6 @@ static bool loop_ends_unmasked(const Kernel *k, const Op *op, int range) {
     edges_mark(k->body, range, edge);
     positions_mark(k->body, op->range, own);
     positions_mark(k->body, range, tile);
-    zeros_mark(op->region[0], zero);
     const bool masks = comparisons_mark(op, own, tile, zero, masked) && reductions_are_marked(op, masked);
     const bool unmasked = edge[op->arg.p[1]->id] && !masks;
     arena_free(a);
