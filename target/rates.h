@@ -22,6 +22,15 @@ typedef struct {
 
 enum { LINE = 128 /* bytes that a GPU's L2 gives together */ };
 
+/* Of products of few rows by boxes, which wait for memory: passes/plan/tile_few.c. */
+typedef struct {
+    double memory, latency; /* bytes/s that boxes bring, each once; seconds from a copy's begin to its end under load */
+    double copied;          /* bytes a clock to a processor */
+    double step, panel;     /* clocks of a step, and more of them for each 128 bytes of a row */
+    double prompt, late;    /* seconds between launches, where the next one's workgroups find room beside these; where some do not */
+    double meeting, sent;   /* seconds until a cluster has met; bytes/s between two of its workgroups */
+} FewRates;
+
 /* Of a GPU, of one processor and clock where nothing else is said. */
 typedef struct {
     const char *name;
@@ -40,6 +49,7 @@ typedef struct {
     double outside;   /* bytes that boxes outside of their tensor fill with zeros */
     double cluster;   /* clocks that a launch of clusters takes longer */
     int at_once[9];   /* clusters of so many workgroups, a processor each, that run at once; 0: not measured */
+    FewRates few;     /* zeros where no roles are */
     double sum;       /* clocks for which a group of each of the workgroups that share a tile meets before they add up .. */
     double summed;    /* .. so many bytes of sums */
     double lanes;     /* operations */

@@ -32,23 +32,22 @@ static double together(double a, double b) {
 
 /* All bytes come from memory once, as fast as copies that are under way let them. */
 static double memory_seconds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    const double rate = 4.25e12, latency = 1.35e-6; /* bytes a second; from a copy's begin to its end under load */
+    const FewRates *r = &gpu_facts(t->name)->few;
     const int64_t at_once = beside(t, p) * p->resident, groups = workgroups(q, p);
     const double flight = (double)(groups < at_once ? groups : at_once) * p->stages * bytes_of(q, p).large,
                  step = (double)q->depth * q->width * (double)(q->row_tiles * q->rows + q->column_tiles * q->columns),
                  bytes = step * (double)q->steps * (double)q->tasks;
-    return together(bytes / rate, bytes * latency / flight);
+    return together(bytes / r->memory, bytes * r->latency / flight);
 }
 
 /* What all ask the L2 for, and what comes to one processor; a step takes a while beside its bytes. */
 static double copy_seconds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    const double one = 64, least = 150,
-                 panel = 75; /* bytes a clock to a processor; clocks of a step, for 128 bytes more */
     const GpuFacts *g = gpu_facts(t->name);
+    const FewRates *r = &g->few;
     const Bytes b = bytes_of(q, p);
     const int64_t groups = workgroups(q, p), each = ceil_div(groups, beside(t, p));
     const double steps = (double)ceil_div(q->steps, p->slices), asked = b.large + b.few / p->cluster,
-                 step = fmax(least + panel * q->depth * q->width / 128, (b.large + b.few) / one),
+                 step = fmax(r->step + r->panel * q->depth * q->width / 128, (b.large + b.few) / r->copied),
                  shared = (double)groups * steps * asked / (g->boxes * t->processors);
     return fmax(steps * step * (double)each, shared) / g->clock;
 }
@@ -57,17 +56,16 @@ static double copy_seconds(const MatrixTarget *t, const TileQuestion *q, const T
    If some find room and others do not, the next launch is late. */
 static double gap_seconds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
     enum { FULL = 8 /* processors; with no more idle ones workgroups of the next launch begin together, too */ };
-    const double prompt = 0.5e-6, late = 2.5e-6; /* seconds */
+    const FewRates *r = &gpu_facts(t->name)->few;
     const int64_t groups = workgroups(q, p), idle = beside(t, p) * p->resident - groups;
-    if (idle >= groups) return p->resident > 1 ? 0 : 2 * prompt;
-    return idle >= 0 && idle <= FULL ? prompt : late;
+    if (idle >= groups) return p->resident > 1 ? 0 : 2 * r->prompt;
+    return idle >= 0 && idle <= FULL ? r->prompt : r->late;
 }
 
 double tile_few_seconds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    const double meeting = 0.2e-6, sent = 20e9; /* seconds; bytes a second between two workgroups */
     const GpuFacts *g = gpu_facts(t->name);
     const double time = together(memory_seconds(t, q, p), copy_seconds(t, q, p)),
-                 sums = p->slices == 1 ? 0 : meeting + (double)tile_sum_bytes(q, p) / sent,
+                 sums = p->slices == 1 ? 0 : g->few.meeting + (double)tile_sum_bytes(q, p) / g->few.sent,
                  over = p->slices == 1 || tiles_sums_apart(t, q, p) ? 0 : g->sum * p->groups / g->clock;
     return g->fill + time + sums + over + gap_seconds(t, q, p);
 }
