@@ -25,7 +25,7 @@ struct Cart {
 const Cart *cart_train(Arena *, const CartTable *, int depth);
 int cart_choice(const Cart *, const double *feature);
 
-/* What trees of that depth cost examples that were left out when they were trained: the sum, by five parts in turn. */
+/* The cost of trees of that depth on examples that were left out when they were trained: the sum, by five parts in turn. */
 double cart_cross_cost(Arena *, const CartTable *, int depth);
 /* The least depth up to `most` whose cross-validated cost is within a hundredth of the best. */
 int cart_depth(Arena *, const CartTable *, int most);

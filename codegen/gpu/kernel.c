@@ -100,7 +100,7 @@ static bool reads_peers(const Kernel *k) {
    workgroups a nanosecond, however small they are (bench/gpu/log.md). */
 enum { PACKED = 4, PACKED_ROUNDS = 32 };
 
-/* Of the largest sizes. */
+/* How many tasks a launch of the largest sizes has. */
 static double tasks_most(const Fn *f) {
     double n = 1;
     for (int i = 0; i < f->k->ngrid; i++) {

@@ -100,7 +100,7 @@ void hip_role_guard(Fn *f, const Op *most) {
     f->hip->role->small[row->res.p[0]->id] = small;
 }
 
-/* Of a line that all lanes of a warp have, each looks at two numbers. */
+/* Whether all numbers of a line are small: the lanes of a warp have the line together, and each looks at two. */
 void hip_role_line_small(Fn *f, const Op *convert, const char *from, int64_t n) {
     const Value *row = convert->res.p[0];
     if (row->type.elem != ELEM_F32 || !has_exponent(f, convert->in, row)) return;

@@ -13,7 +13,8 @@ int hip_role_groups(const Kernel *k, int role) {
     return r->first < 0 ? 0 : r->last - r->first + 1;
 }
 
-/* Of the first group; behind those of each group, and that at which all of them clear a slot (roles_chain.c). */
+/* The barrier of the first group's turns: behind those of each group, and that at which all of them clear a slot
+   (roles_chain.c). */
 int hip_role_turn_barrier(const Kernel *k, int role) {
     return k->roles->role.p[role].first + hip_role_groups(k, role) + 2;
 }

@@ -165,7 +165,7 @@ static bool is_written(const Fn *f, const Turn *t) {
     return part == TURN_FIRST ? !t->shift : part == TURN_LAST ? t->shift : true;
 }
 
-/* What the products of a turn add to is there before the turn: other groups would wait for loads, too. */
+/* Lines that the products of a turn add to are loaded before the turn: within it other groups would wait for them, too. */
 static void front_lines(Fn *f, const Late *l, int piece) {
     const Region *body = l->loop->region[0];
     for (const Op *op = body->first; op; op = op->next) {

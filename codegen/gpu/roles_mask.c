@@ -45,7 +45,7 @@ static int column_that_decides(const Mask *m, const Op *op) {
     return -1;
 }
 
-/* Of a thread's rows. */
+/* Writes a condition that holds where v holds for all of a thread's rows, in the first or the last column; its name. */
 static const char *line_of_rows(const Mask *m, const Value *v, int last) {
     Fn *f = m->f;
     const CExpr *at_row = f->range[m->row].pos, *at_column = f->range[m->column].pos;
