@@ -11,6 +11,26 @@ double comm_bytes(const Comm *c, int tensor) {
     return n;
 }
 
+enum { PACKET = 8 }; /* bytes of an element beside the number of its run */
+
+double comm_packet_bytes(const Comm *c, int tensor) {
+    return comm_bytes(c, tensor) * PACKET * 8 / elem_bits(c->p->tensor.p[tensor].elem);
+}
+
+/* Bytes of a rank's part: packets double what is moved, which pays for short ones (docs/passes/comm.md). */
+enum { PACKET_BYTES = 256 * 1024 };
+
+const char comm_not_packets[] = "packets carry up to 256 KB of elements of at most 32 bits, of sizes known at compile time, in every run";
+
+bool comm_fits_packets(Comm *c, const Node *n, double bytes) {
+    const Tensor *src = &c->p->tensor.p[n->src];
+    const Node *producer = comm_only_producer(c, n->src);
+    if (producer && kernel_is_ragged(producer->kernel)) return false;
+    for (int d = 0; d < src->ndim; d++)
+        if (src->dim[d].sym >= 0) return false;
+    return !n->when && bytes <= PACKET_BYTES && elem_bits(src->elem) <= 32;
+}
+
 bool comm_is_named(const Program *p, const Node *node, const char *name) {
     return strcmp(p->tensor.p[node->src].name, name) == 0 || strcmp(p->tensor.p[node->dst].name, name) == 0;
 }

@@ -162,6 +162,11 @@ bool comm_is_named(const Program *, const Node *collective, const char *name); /
 /* Picks the fastest legal form, or the one that --comm forces where it is legal, and says why in a remark. */
 CommForm comm_choose(Comm *, const Node *, Choice *, int n);
 double comm_bytes(const Comm *, int tensor);
+double comm_packet_bytes(const Comm *, int tensor); /* as packets */
+/* Can packets carry the collective's operand, so many bytes a rank? Their 32 bits of generation are enough where every
+   run writes every word, as far as the proof knows: not of ragged tiles. */
+bool comm_fits_packets(Comm *, const Node *collective, double bytes);
+extern const char comm_not_packets[]; /* the reason where they cannot */
 
 void comm_gather(Comm *, const Node *);       /* all_gather and stack */
 ToAll comm_gather_to_all(Comm *, const Node *); /* of a gather that is to come */

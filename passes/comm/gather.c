@@ -9,9 +9,6 @@
 
 #include <math.h>
 
-/* Bytes of a block: packets double what is moved, which pays for short ones (docs/passes/comm.md). */
-enum { PACKET_BYTES = 64 * 1024 };
-
 /* Workgroups that push beside a product, which keep the link of an H200 busy (345 GB/s); as many again where the own
    rows are copied, too: those that are no argument of the program. */
 enum { PUSH_WORKGROUPS = 8 };
@@ -42,16 +39,6 @@ static Gather gather_of(Comm *c, const Node *n) {
 static bool can_pull(const Gather *g) {
     bool later = !g->from_caller && comm_updates(g->c, g->n->src); /* what is read then may be gone */
     return !later && comm_can_pull(g->c, g->n->dst, g->dim, g->split);
-}
-
-/* Its 32 bits of generation are enough where every run writes every word, as far as the proof knows: not of ragged tiles. */
-static bool fits_packets(const Gather *g) {
-    const Tensor *src = &g->c->p->tensor.p[g->n->src];
-    const Node *producer = comm_only_producer(g->c, g->n->src);
-    if (producer && kernel_is_ragged(producer->kernel)) return false;
-    for (int d = 0; d < src->ndim; d++)
-        if (src->dim[d].sym >= 0) return false;
-    return !g->n->when && g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;
 }
 
 /* An output, what a later collective takes, or a condition lies in private memory too. */
@@ -105,7 +92,7 @@ static CommForm choose(const Gather *g) {
     bool roles = scheduled && comm_plans_read(g->c, g->n->dst, g->axis).tasks > 0;
     if (is_kept(g) || (scheduled && !roles)) kept = 2 * all;
     bool inbox = !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself, or a copy */
-    bool packet = inbox && fits_packets(g);
+    bool packet = inbox && comm_fits_packets(g->c, g->n, g->block);
     CommCost pull = {.copied = publish, .flags = 1, .tasks = 1};
     CommCost staged = {.copied = publish + all, .moved = all, .flags = 1, .tasks = (int)g->ranks};
     const double held = fused_producer(g) ? 0 : b; /* else it is copied once more */
@@ -114,13 +101,13 @@ static CommForm choose(const Gather *g) {
                      .flags = 1,
                      .tasks = (int)g->ranks};
     if (roles_push(g)) push.copied = kept, push.moved = 0; /* beside the product */
-    CommCost packets = {.copied = b + kept, .moved = 2 * all, .tasks = (int)g->ranks};
+    CommCost packets = {.copied = b + kept, .moved = comm_packet_bytes(g->c, g->n->src) * (double)g->ranks, .tasks = (int)g->ranks};
     CommCost unfused = {.copied = publish + all, .moved = all, .barriers = 2, .tasks = (int)g->ranks};
     Choice choice[] = {
         {COMM_PULL, inbox && !scheduled && can_pull(g), roles ? again : scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
         {COMM_PUSH, inbox, "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
-        {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
+        {COMM_PACKET, packet, comm_not_packets, model_comm(g->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
     };
     choice[0].seconds = model_comm(g->c->facts, &pull);

@@ -1,6 +1,7 @@
 /* reduce.c: reduce_scatter (P to S) and all_reduce (P to R): partials are stored and summed in f32, in rank order.
      pull    the producer's partial is peer-visible; the reader of a tile of the sum loads it from every rank
      push    the producer stores its partial into the wanting ranks' inbox [source rank, ..]
+     packet  push, each word carrying its generation: no flags
      staged  like pull: there is nothing to stage; unfused: pull with barriers of the whole mesh
    all_reduce of large tensors is a reduce_scatter and an all_gather. */
 #include "passes/comm/comm.h"
@@ -47,12 +48,15 @@ static CommForm choose(const Reduce *r, bool by_roles) {
     CommCost pull = {.copied = part, .moved = part * sources, .flags = 1, .tasks = 1};
     CommCost push = {.copied = part * sources + part, .moved = all, .flags = 1, .tasks = 1};
     if (by_roles) push.moved = 0, pull.copied += 2 * all; /* beside the product; the partial is copied for others to read */
+    const double sent = comm_packet_bytes(r->c, r->n->src);
+    const CommCost packets = {.copied = (r->dim >= 0 ? sent : sent * sources) + part, .moved = sent, .tasks = 1};
+    const bool packet = !by_roles && comm_fits_packets(r->c, r->n, all);
     CommCost unfused = {.copied = part, .moved = part * sources, .barriers = 2, .tasks = 1};
     Choice choice[] = {
         {COMM_PULL, true, NULL, model_comm(r->c->facts, &pull)},
         {COMM_PUSH, true, NULL, model_comm(r->c->facts, &push)},
         {COMM_STAGED, false, "a partial is read once, when it is summed", 0},
-        {COMM_PACKET, false, "partials are summed, not stored", 0},
+        {COMM_PACKET, packet, by_roles ? "products in roles store to no packets" : comm_not_packets, model_comm(r->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(r->c->facts, &unfused)},
     };
     return comm_choose(r->c, r->n, choice, 5);
@@ -74,7 +78,7 @@ static void sum_partials(const Reduce *r, int sym, CommForm form) {
 }
 
 /* dst[i] = sum over s of inbox@me[s, i], in these tiles; NULL: in such as are worth a task */
-static void sum_inbox(const Reduce *r, int inbox, const int64_t *tile) {
+static void sum_inbox(const Reduce *r, int inbox, const int64_t *tile, CommForm form) {
     Comm *c = r->c;
     const Tensor *dst = &c->p->tensor.p[r->n->dst];
     Move mv = move_begin(c, part_op(r) == PART_SUM ? "sum" : "max", inbox, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
@@ -83,11 +87,11 @@ static void sum_inbox(const Reduce *r, int inbox, const int64_t *tile) {
     move_from(&mv, affine_rank(r->axis));
     move_from(&mv, affine_term(TERM_POS, s, 1, 1));
     move_plain(&mv);
-    move_end_sum(&mv, part_op(r), &c->out, COMM_PUSH);
+    move_end_sum(&mv, part_op(r), &c->out, form);
 }
 
 /* inbox@peer[me, i] = src[i in the whole], where no producer can store it there itself */
-static void push_partial(const Reduce *r, int inbox) {
+static void push_partial(const Reduce *r, int inbox, CommForm form) {
     Comm *c = r->c;
     const Tensor *dst = &c->p->tensor.p[r->n->dst];
     Move mv = move_begin(c, "push", r->n->src, inbox, r->axis, true, dst->dim, dst->ndim, r->dim);
@@ -98,7 +102,7 @@ static void push_partial(const Reduce *r, int inbox) {
         move_from(&mv, d == r->dim ? move_in_peers(&mv, d, dst->dim[d]) : move_pos(&mv, d));
         move_to(&mv, move_pos(&mv, d));
     }
-    move_end_copy(&mv, &c->out, COMM_PUSH);
+    move_end_copy(&mv, &c->out, form);
 }
 
 static OwnSum own_sum_of(const Reduce *r) {
@@ -136,11 +140,12 @@ static bool sum_in_product(const Reduce *r) {
     return true;
 }
 
-static void reduce_push(const Reduce *r, bool by_roles) {
+static void reduce_push(const Reduce *r, bool by_roles, CommForm form) {
     Comm *c = r->c;
     if (by_roles && sum_in_product(r)) return;
     vec_push(c->m->arena, &c->sum, r->n->dst);
     int inbox = program_tensor(c->m, c->p, inbox_of(r));
+    c->p->tensor.p[inbox].packet = form == COMM_PACKET;
     Node *producer = by_roles ? comm_only_producer(c, r->n->src) : fusable_producer(r);
     bool alone = producer && comm_readers(c, r->n->src) == 0;
     Size split = split_of(r);
@@ -151,8 +156,8 @@ static void reduce_push(const Reduce *r, bool by_roles) {
     if (alone && r->dim < 0) comm_store_to_peers(c, producer, r->n->src, inbox, r->axis, -1, split, true, false);
     else if (alone && comm_can_store_to_owner(c, producer, r->n->src, r->dim, split))
         comm_store_to_owner(c, producer, r->n->src, &c->p->tensor.p[inbox], r->axis, r->dim, split);
-    else push_partial(r, inbox);
-    sum_inbox(r, inbox, same ? tile : NULL);
+    else push_partial(r, inbox, form);
+    sum_inbox(r, inbox, same ? tile : NULL, form);
 }
 
 /* Products in roles send tiles of 16 bits. */
@@ -169,7 +174,7 @@ static void reduce(const Reduce *r) {
     bool by_roles = roles_push(r);
     CommForm form = choose(r, by_roles);
     if (!by_roles && !r->c->off) warn_wide(r);
-    if (form == COMM_PUSH) reduce_push(r, by_roles);
+    if (form == COMM_PUSH || form == COMM_PACKET) reduce_push(r, by_roles, form);
     else sum_partials(r, comm_published(r->c, r->n->src, r->axis, form), form);
 }
 
