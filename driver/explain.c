@@ -110,9 +110,12 @@ static void print_all(const Session *s, const Taxes *before) {
     if (s->o->cache_sim) explain_caches(s);
 }
 
-static int write_page(const Session *s, const Taxes *before) {
+static int write_pictures(const Session *s, const Taxes *before) {
     json_t *data = explain_data(s, before, count_taxes(s), sizes_at_bounds(s));
-    bool good = explain_page(data, s->o->html, s->o->trace);
+    bool good = explain_trace(data, s->o->trace);
+    if (good) pictures_add(data);
+    if (good && s->o->html) good = explain_page(data, s->o->html);
+    if (good && s->o->svg) good = pictures_write(s, data, s->o->svg);
     json_decref(data);
     return good ? EXIT_OK : EXIT_USAGE;
 }
@@ -120,12 +123,13 @@ static int write_page(const Session *s, const Taxes *before) {
 int command_explain(Options *o) {
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
-    if (o->trace && !o->html) return fputs("tilec: error: explain shows a --trace in the page of --html\n", stderr), EXIT_USAGE;
+    const bool drawn = o->html || o->svg;
+    if (o->trace && !drawn) return fputs("tilec: error: explain shows a --trace in the pictures of --html and --svg\n", stderr), EXIT_USAGE;
     bool good = session_lower(&s);
     const Taxes *before = good ? count_taxes(&s) : NULL;
     good = good && session_passes(&s);
-    if (!o->html || !good) print_remarks(&s);
-    if (good && !o->html) print_all(&s, before);
-    int code = good && o->html ? write_page(&s, before) : EXIT_OK;
+    if (!drawn || !good) print_remarks(&s);
+    if (good && !drawn) print_all(&s, before);
+    int code = good && drawn ? write_pictures(&s, before) : EXIT_OK;
     return session_close(&s, good ? code : EXIT_WRONG);
 }

@@ -16,7 +16,21 @@ void explain_cache(const Module *, const Kernel *, const RemapMachine *, const O
 
 /* explain_data.c. before, after: of each program, as written and as compiled. */
 json_t *explain_data(const Session *, const Taxes *before, const Taxes *after, const int64_t *sizes);
-/* explain_page.c: writes the page of the data to a file; trace: a file of `tilec run --trace`, or NULL. false after a message. */
-bool explain_page(json_t *data, const char *path, const char *trace);
+double data_number(const json_t *object, const char *key);
+const char *data_text(const json_t *object, const char *key); /* "" where there is none */
+const char *node_class(const json_t *node);                   /* of picture.css */
+/* explain_page.c: adds the events of a file of `tilec run --trace`; writes the page of the data. false after a message. */
+bool explain_trace(json_t *data, const char *path);
+bool explain_page(const json_t *data, const char *path);
+
+/* explain_pictures.c: draws the pictures of each program into the data; writes them to FOLDER/PROGRAM.NAME.svg. */
+void pictures_add(json_t *data);
+bool pictures_write(const Session *, const json_t *data, const char *folder);
+void picture_dataflow(Text *, const json_t *data, const json_t *program);
+void picture_time(Text *, const json_t *data, const json_t *program);
+void picture_trace(Text *, const json_t *data, const json_t *program);
+void picture_taxes(Text *, const json_t *data, const json_t *program);
+void picture_bounds(Text *, const json_t *data, const json_t *program);
+void picture_roofline(Text *, const json_t *data, const json_t *program);
 
 #endif

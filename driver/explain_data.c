@@ -183,3 +183,17 @@ json_t *explain_data(const Session *s, const Taxes *before, const Taxes *after, 
     return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "file", json_utf8(s->o->file), "target", s->target.machine, "version",
                      TILEC_VERSION, "machine", machine_of(s), "sources", sources_of(s), "remarks", remarks_of(s), "programs", programs);
 }
+
+/* ---- what reads it ---- */
+
+double data_number(const json_t *o, const char *key) { return json_number_value(json_object_get(o, key)); }
+
+const char *data_text(const json_t *o, const char *key) {
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+const char *node_class(const json_t *node) {
+    const char *plan = data_text(node, "plan");
+    return !strcmp(plan, "roles") || !strcmp(plan, "plain") || !strcmp(plan, "collective") ? plan : "schedule";
+}

@@ -67,10 +67,10 @@ static void put_events(json_t *data, const json_t *events) {
     }
     json_object_set_new(data, "trace", shown);
     json_object_set_new(data, "tasks", json_integer(tasks));
+    json_object_set_new(data, "shown", json_integer(tasks < TRACE_TASKS ? tasks : TRACE_TASKS));
 }
 
-/* The events of a trace of `tilec run --trace`; false after a message. */
-static bool add_trace(json_t *data, const char *path) {
+bool explain_trace(json_t *data, const char *path) {
     Text text = {0};
     const char *failed = path ? text_read(&text, path, TRACE_LIMIT) : NULL;
     json_t *trace = path && !failed ? json_loadb(text.p ? text.p : "", text.n, 0, NULL) : NULL;
@@ -90,8 +90,7 @@ static const char *page_write(const Text *page, const char *path) {
     return good ? NULL : strerror(errno);
 }
 
-bool explain_page(json_t *data, const char *path, const char *trace) {
-    if (!add_trace(data, trace)) return false;
+bool explain_page(const json_t *data, const char *path) {
     Text page = page_of(data);
     const char *failed = page_write(&page, path);
     if (failed) fprintf(stderr, "tilec: error: cannot write %s: %s\n", path, failed);

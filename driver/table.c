@@ -71,6 +71,7 @@ const Option options[] = {
     {"--variants", "N", "how many of a kernel's variants are measured (default: 8)", TUNE, SOME, AT(variants)},
     {"--train", "FOLDER", "make a choice's decision tree, by a folder of inputs or a table", TUNE, TEXT, AT(train)},
     {"--html", "FILE", "write what is explained as a page with pictures, whole in one file", EXPLAIN, TEXT, AT(html)},
+    {"--svg", "FOLDER", "write the pictures of that page, a file each", EXPLAIN, TEXT, AT(svg)},
     {"--cache-sim", NULL, "simulate the caches of a GPU's chiplets", EXPLAIN | REMAP, FLAG, AT(cache_sim)},
     {"--arch", "NAME", "the machine: gfx942 (default), gfx950 or gfx90a", REMAP, TEXT, AT(arch)},
     {"--chiplets", "N", "chiplets (default: the machine's)", REMAP, SOME, AT(chiplets)},

@@ -2,6 +2,7 @@
 of passes says of each, and from the texts of layouts and turns on docs/design/layout.md and docs/design/roles.md."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -223,11 +224,21 @@ def draw_turns(page, path):
     svg.save(path)
 
 
+# ---- what is explained ----
+
+def draw_explained(tilec, program, names, out):
+    with tempfile.TemporaryDirectory() as made:
+        subprocess.run([tilec, "explain", program, "--svg=" + made], check=True)
+        for name in names:
+            shutil.copy(os.path.join(made, name), out)
+
+
 def main(tilec, pass_table, source, out):
     os.makedirs(out, exist_ok=True)
     gathered = os.path.join(source, "examples/ag_gemm.tile")
     draw_pipeline(tilec, words_of(pass_table), os.path.join(source, "examples/softmax.tile"), os.path.join(out, "pipeline.svg"))
     draw_flags(tilec, gathered, os.path.join(out, "flags.svg"))
+    draw_explained(tilec, gathered, ("ag_gemm.dataflow.svg", "ag_gemm.taxes.svg"), out)
     with open(os.path.join(source, "docs/design/layout.md")) as f:
         draw_layouts(f.read(), os.path.join(out, "layout.svg"))
     with open(os.path.join(source, "docs/design/roles.md")) as f:

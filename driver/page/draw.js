@@ -1,5 +1,5 @@
 'use strict';
-// Elements of HTML and SVG, numbers as people write them, axes.
+// Elements of HTML, numbers as people write them, tables.
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -7,18 +7,6 @@ function element(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
-
-function shape(name, attributes = {}, ...children) {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-const picture = (width, height, title) =>
-  shape('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': title});
-const label = (x, y, text, attributes = {}) => shape('text', {x, y, ...attributes}, text);
-const told = (made, text) => (made.append(shape('title', {}, text)), made);
 
 // 1234567 becomes 1.23 M; under a thousand three digits.
 function short(n) {
@@ -36,17 +24,4 @@ function table(heads, rows) {
   const made = (kind, cell, right) => element(kind, right ? {class: 'n'} : {}, isNumber(cell) ? cell.number : cell);
   const line = (kind, cells) => element('tr', {}, ...cells.map((cell, i) => made(kind, cell, number(i))));
   return element('div', {class: 'scroll'}, element('table', {}, element('thead', {}, line('th', heads)), element('tbody', {}, ...rows.map(row => line('td', row)))));
-}
-
-// Powers of ten from one to the other, of an axis in logarithms.
-function powers(least, most) {
-  const list = [];
-  for (let e = Math.floor(Math.log10(least)); e <= Math.ceil(Math.log10(most)); e++) list.push(10 ** e);
-  return list;
-}
-
-// A step of 1, 2 or 5 times a power of ten that cuts a length in about n.
-function step(length, n) {
-  const rough = length / n, power = 10 ** Math.floor(Math.log10(rough));
-  return power * [1, 2, 5, 10].find(k => k * power >= rough);
 }
