@@ -13,7 +13,7 @@ mapfile -t flags < <("$build/bin/tilec" targets host --flags | tr ' ' '\n' | gre
 flags+=(-I runtime -I runtime/include -I "$work" -I bench/cpu)
 cc -Ofast -march=native -c bench/cpu/plain_weights.c -o "$work/plain.o"
 cc "${flags[@]}" -rdynamic bench/cpu/weights.c "$work/plain.o" -o "$work/weights" -Wl,--whole-archive "$build/libtile.a" -Wl,--no-whole-archive -lopenblas -lm -ldl -lpthread
-if grep -q avx512f /proc/cpuinfo; then export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-SkylakeX}; fi
+if grep -q avx512f /proc/cpuinfo; then export OPENBLAS_CORETYPE=SkylakeX; fi
 export OPENBLAS_NUM_THREADS=1
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 about="\"date\": \"$(date -u +%FT%TZ)\", \"machine\": \"$machine, one core\", \"load\": \"$(cut -d ' ' -f 1 /proc/loadavg)\", \"commit\": \"$(git rev-parse --short HEAD)\", \"command\": \"bench/cpu/weights.sh\""

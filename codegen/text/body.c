@@ -101,12 +101,42 @@ static void offer_places(Fn *f, const Op *loop) {
     }
 }
 
+/* The value that the region's own loop carries in this place, if there is one: its number; -1: none does. */
+static int carried_in(Fn *f, const Region *r, const Tile *t) {
+    const bool loop = r->parent && r->parent->kind == OP_FOR;
+    for (int i = 0; loop && i < r->arg.n; i++)
+        if (r->arg.p[i]->type.nrange && fn_held(f, r->arg.p[i])->tile.name == t->name) return i;
+    return -1;
+}
+
+static bool is_of_region(const Region *r, const Value *v) {
+    for (int i = 0; i < r->arg.n; i++)
+        if (r->arg.p[i] == v) return true;
+    return v->def && v->def->in == r;
+}
+
+/* A loop goes on where its first value lies, which nothing else reads. A place in which the loop around carries a value
+   then has that value's next one. */
+static bool goes_on(Fn *f, const Op *loop, int i, int16_t fastest) {
+    const Value *init = loop->arg.p[i + 2];
+    const Held *h = fn_held(f, init);
+    if (f->back->loads_apart || h->hold != HOLD_TILE || !h->tile.name || !is_of_region(loop->in, init)) return false;
+    if (h->last > fn_held(f, loop->res.p[i])->at || !type_equal(init->type, loop->res.p[i]->type)) return false;
+    if (fastest >= 0 && h->tile.range[h->tile.n - 1] != fastest) return false;
+    for (int j = 2; j < loop->arg.n; j++)
+        if (j != i + 2 && loop->arg.p[j] == init) return false;
+    const int home = carried_in(f, loop->in, &h->tile);
+    return home < 0 || loop->in->last->arg.p[home] == loop->res.p[i];
+}
+
 static void carry(Fn *f, const Op *loop, int i) {
     const Value *init = loop->arg.p[i + 2], *arg = loop->region[0]->arg.p[i];
     Held *result = fn_held(f, loop->res.p[i]), *carried = fn_held(f, arg);
     const char *name = arg->name ? arg->name : fn_value_name(f, loop->res.p[i]);
-    if (arg->type.nrange) {
-        int16_t fastest = carried->fastest >= 0 ? carried->fastest : result->fastest;
+    int16_t fastest = carried->fastest >= 0 ? carried->fastest : result->fastest;
+    if (arg->type.nrange && goes_on(f, loop, i, fastest))
+        carried->tile = fn_held(f, init)->tile;
+    else if (arg->type.nrange) {
         carried->tile = tile_of_value(f, arg, arg->type.elem, fastest);
         tile_place(f, &carried->tile, name);
         emit_copy(f, &carried->tile, init);

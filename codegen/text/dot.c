@@ -1,6 +1,8 @@
 /* dot.c: a contraction as a product of matrices: which range runs along each side. */
 #include "codegen/text/step.h"
 
+enum { VECTOR = 16 }; /* f32 of the widest vectors */
+
 typedef struct {
     int n;
     int16_t range[MAX_RANGES];
@@ -22,6 +24,13 @@ static int16_t largest(Fn *f, const int16_t *range, int n) {
     return best;
 }
 
+/* That one, so that readers find neighbours, if it fills a vector; else the largest. */
+static int16_t preferred(Fn *f, const Ranges *r, int16_t wanted) {
+    for (int i = 0; i < r->n; i++)
+        if (r->range[i] == wanted && f->range[wanted].most >= VECTOR) return wanted;
+    return largest(f, r->range, r->n);
+}
+
 static bool has_block_product(Elem e) { return e == ELEM_F32 || e == ELEM_F64 || e == ELEM_I32; }
 
 bool dot_ranges(Fn *f, const Op *op, DotRanges *d) {
@@ -29,6 +38,7 @@ bool dot_ranges(Fn *f, const Op *op, DotRanges *d) {
     Ranges m = ranges_only_in(x, y), n = ranges_only_in(y, x);
     for (int i = 0; i < r->nrange; i++)
         if (!type_has(*x, r->range[i]) && !type_has(*y, r->range[i])) return *d = (DotRanges){0, -1, -1, -1}, false;
-    *d = (DotRanges){0, largest(f, m.range, m.n), largest(f, n.range, n.n), largest(f, op->over, op->nover)};
+    const int16_t wanted = fn_held(f, op->res.p[0])->fastest;
+    *d = (DotRanges){0, preferred(f, &m, wanted), preferred(f, &n, wanted), largest(f, op->over, op->nover)};
     return d->m >= 0 && d->n >= 0 && d->k >= 0 && has_block_product(r->elem);
 }

@@ -118,8 +118,18 @@ static void hold_result(Holding *p, const Value *v) {
     h->hold = v->type.nrange ? HOLD_TILE : HOLD_SCALAR;
 }
 
+/* Values that a loop begins with, and gives on, lie as what it carries, and gives in the end. */
+static int16_t carried_fastest(Holding *p, const Op *op, int i) {
+    const Op *parent = op->in->parent;
+    if (op->kind == OP_YIELD && parent->kind == OP_FOR) return fn_held(p->f, parent->res.p[i])->fastest;
+    if (op->kind != OP_FOR || i < 2) return -1;
+    const int16_t inside = fn_held(p->f, op->region[0]->arg.p[i - 2])->fastest;
+    return inside >= 0 ? inside : fn_held(p->f, op->res.p[i - 2])->fastest;
+}
+
 static void hold_each_operand(Holding *p, const Op *op) {
-    for (int i = 0; i < op->arg.n; i++) note_read(p, op->arg.p[i], (Step){op, i, p->at, op->arg.p[i]->type.nrange}, -1);
+    for (int i = 0; i < op->arg.n; i++)
+        note_read(p, op->arg.p[i], (Step){op, i, p->at, op->arg.p[i]->type.nrange}, carried_fastest(p, op, i));
 }
 
 /* An operation that makes loops over all ranges of its operands. */
@@ -127,7 +137,8 @@ static void hold_loops(Holding *p, const Op *op) {
     Type t = {0};
     for (int i = 0; i < op->arg.n; i++) t = type_union(t, op->arg.p[i]->type);
     Step s = {op, 0, p->at, t.nrange};
-    for (int i = 0; i < op->arg.n; i++) note_read(p, op->arg.p[i], s, -1);
+    const int16_t fastest = op->kind == OP_STORE ? access_fastest(p->f->k, op) : -1;
+    for (int i = 0; i < op->arg.n; i++) note_read(p, op->arg.p[i], s, fastest);
     if (op->kind == OP_STORE || op->kind == OP_COPY) note_subscripts(p, op, NULL, s);
 }
 

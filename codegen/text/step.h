@@ -9,6 +9,7 @@
 void hold_values(Fn *);
 void hold_values_of(Fn *, const Region *const *, int n); /* of these, one after the other, in place of its body */
 int16_t value_fastest(Fn *, const Value *); /* range with stride 1 in most of what the expression reads; -1: none */
+int16_t access_fastest(const Kernel *, const Op *); /* of a load or store: the range that goes from neighbour to neighbour */
 bool reads(Fn *, const Value *expression, const Value *leaf);
 Tile tile_of_value(Fn *, const Value *, Elem, int16_t fastest);
 void tile_place(Fn *, Tile *, const char *name); /* declares it */

@@ -14,9 +14,9 @@ bool reads(Fn *f, const Value *e, const Value *leaf) {
     return false;
 }
 
-static int16_t load_fastest(const Kernel *k, const Op *load) {
-    if (load->sub.n == 0) return -1;
-    const Affine *last = &load->sub.p[load->sub.n - 1].lo;
+int16_t access_fastest(const Kernel *k, const Op *access) {
+    if (access->sub.n == 0) return -1;
+    const Affine *last = &access->sub.p[access->sub.n - 1].lo;
     for (int i = 0; i < last->nterm; i++) {
         const Term *t = &last->term[i];
         if (t->kind == TERM_POS && t->mul == 1 && t->div == 1 && k->range.p[t->id].kind != RANGE_POSITION) return t->id;
@@ -32,7 +32,7 @@ static void fastest_walk(Fn *f, const Value *v, int *most, int16_t *fastest) {
     if (h->hold == HOLD_TILE)
         own = h->tile.n ? h->tile.range[h->tile.n - 1] : -1;
     else if (v->def->kind == OP_LOAD)
-        own = load_fastest(f->k, v->def);
+        own = access_fastest(f->k, v->def);
     else
         for (int i = 0; i < v->def->arg.n; i++) fastest_walk(f, v->def->arg.p[i], most, fastest);
     if (own < 0 || v->type.nrange <= *most) return;

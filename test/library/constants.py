@@ -5,10 +5,12 @@ where a kernel of the folder LIBRARY has a constant, or a default, that no group
 """
 import glob
 import itertools
+import math
 import os
 import re
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 
@@ -124,6 +126,14 @@ def convolutions():
     group("last", {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(0, 2, 3, 1).copy()},
           [(f"conv2d_last(x, k, {s}, {p}, {d})", single(convolution(x, k, s, p, d, 1).transpose(0, 2, 3, 1)))
            for s, p, d in ((1, 0, 1), (1, 3, 2), (2, 0, 3), (3, 3, 1), (2, 1, 2))])
+    bias, t = normal(4), {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(2, 3, 1, 0).copy()}
+    borders = [(s, a, b) for s, _ in steps[1:5] for a, b in ((0, 0), (1, 0), (0, 2))]
+    wide = [np.pad(x, ((0, 0), (0, 0), (a, a), (b, b))) for _, a, b in borders]
+    wants = [single(convolution(seen, k, s).transpose(0, 2, 3, 1) + bias) for seen, (s, _, _) in zip(wide, borders)]
+    group("runs", {**t, "bias": bias}, [(f"conv2d_runs(x, k, bias, {s}, {a}, {b})", want) for (s, a, b), want in zip(borders, wants)])
+    group("pixel_runs", {**t, "bias": bias}, [(f"runs_of_pixels(view(x, [2, 9, 42]), view(k, [3, 12, 4]), bias, 6, {s}, {a}, {b})", want)
+                                              for (s, a, b), want in zip(borders, wants)])
+    filtered(x, bias)
     d = normal(6, 1, 3, 2)
     group("depthwise", {"x": x, "k": d[:, 0].copy()},
           [(f"conv2d_depthwise(x, k, {s}, {p}, {e})", single(convolution(x, d, s, p, e, 6)))
@@ -142,6 +152,10 @@ def convolutions():
     for m, pad in (0, 0), (7, 0), (-1, 0), (2, -1):
         refused(f"conv2d_winograd(x, k, {m}, {pad})", f"f32[2, 4, {9 + 2 * pad - 2}, {7 + 2 * pad - 2}]", args)
     refused("winograd_a(7)", "f32[7, 9]")
+    refused("winograd_b(4, 6)", "f32[9, 9]")
+    refused("winograd_g(0, 3)", "f32[2, 3]")
+    refused("conv2d_runs(x, k, bias, 1, -1, 1)", "f32[2, 5, 7, 4]", "x: f32[2, 9, 7, 6], k: f32[3, 3, 6, 4], bias: f32[4]")
+    refused("conv2d_winograd_last(x, u, bias, 4, 4, -1, 1)", "f32[2, 5, 7, 4]", "x: f32[2, 9, 7, 6], u: f32[6, 6, 6, 4], bias: f32[4]")
     refused("conv2d(x, k, 1, -1)", "f32[2, 4, 5, 3]", args)
     refused("conv2d_grouped(x, g, 1, 0, 0)", "f32[2, 4, 9, 7]", "x: f32[2, 6, 9, 7], g: f32[4, 3, 3, 3]")
     refused("conv2d_grouped(x, g, 1, 0, 1)", "f32[2, 4, 7, 5]", "x: f32[2, 6, 9, 7], g: f32[4, 4, 3, 3]")
@@ -152,6 +166,42 @@ def convolutions():
     refused("conv2d_last(x, k, 1, 0, 0)", "f32[2, 9, 7, 4]", "x: f32[2, 9, 7, 6], k: f32[4, 3, 3, 6]")
     refused("conv2d_last(x, k, 1, 0, 5)", "f32[2, 1, 1, 4]", "x: f32[2, 9, 7, 6], k: f32[4, 3, 3, 6]")
     refused("rows_to_images(z, 2, 5, 4)", "f32[2, 4, 5, 4]", "z: f32[30, 4]")
+
+
+def product_of(roots):
+    """Coefficients of the product of x - root, from the constant one up."""
+    out = [Fraction(1)]
+    for root in roots:
+        out = [high - root * low for low, high in zip(out + [0], [0] + out)]
+    return out
+
+
+def matrices(m, r):
+    """B^T, G, A^T of F(m, r) in fractions: (A^T) ((G g) * (B^T d)) are the m results."""
+    n = m + r - 1
+    points = [Fraction(p) for p in (0, 1, -1, 2, -2, Fraction(1, 2), Fraction(-1, 2))][:n - 1]
+    b = [product_of(points[:k] + points[k + 1:]) + [Fraction(0)] for k in range(n - 1)] + [product_of(points)]
+    slope = [math.prod(p - q for q in points if q != p) for p in points]
+    g = [[p**c / d for c in range(r)] for p, d in zip(points, slope)] + [[Fraction(c == r - 1) for c in range(r)]]
+    a = [[p**i for p in points] + [Fraction(i == m - 1)] for i in range(m)]
+    d, w = [Fraction(3 * i * i - 7 * i + 2) for i in range(n)], [Fraction(2 * i - 3) for i in range(r)]
+    v, u = ([sum(f * t for f, t in zip(row, by)) for row in matrix] for matrix, by in ((b, d), (g, w)))
+    assert [sum(f * s * t for f, s, t in zip(row, u, v)) for row in a] == [sum(w[c] * d[i + c] for c in range(r)) for i in range(m)]
+    return [np.array(matrix, dtype=np.float64).astype(np.float32) for matrix in (b, g, a)]
+
+
+def filtered(x, bias):
+    sizes = [(m, r) for r in (1, 2, 3, 5, 7) for m in range(1, 10 - r)]
+    exact = {size: matrices(*size) for size in sizes}
+    for i, name in enumerate(("winograd_b", "winograd_g", "winograd_a")):
+        group(f"exact_{name}", {}, [(f"{name}({m}, {r})", exact[m, r][i]) for m, r in sizes], 0)
+    for r, s, m, n, a, b in (3, 3, 4, 4, 1, 1), (3, 3, 2, 6, 0, 2), (5, 5, 4, 4, 2, 2), (1, 3, 1, 6, 0, 0), (7, 1, 2, 1, 3, 0):
+        k = normal(4, 6, r, s)
+        want = single(convolution(np.pad(x, ((0, 0), (0, 0), (a, a), (b, b))), k).transpose(0, 2, 3, 1) + bias)
+        parts = ", ".join(f"winograd_{name}({p}, {q})" for name in "ba" for p, q in ((m, r), (n, s)))
+        group(f"filtered{r}{s}{n}", {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(2, 3, 1, 0).copy(), "bias": bias},
+              [(f"conv2d_winograd_last(x, winograd_weights_last(k, {m}, {n}), bias, {m}, {n}, {a}, {b})", want),
+               (f"winograd_last(x, winograd_weights_last(k, {m}, {n}), bias, {parts}, {a}, {b})", want)], 1e-4)
 
 
 def winograd_parts(m, x, w):

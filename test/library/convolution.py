@@ -4,7 +4,7 @@ import numpy as np
 from library import normal, run
 
 B, C, H, W, O, KH, KW = 2, 5, 13, 70, 35, 3, 5
-x, k, a = normal(B, C, H, W), normal(O, C, KH, KW), normal(H, W)
+x, k, a, bias = normal(B, C, H, W), normal(O, C, KH, KW), normal(H, W), normal(O)
 
 
 def windows(stride, pad, dilation):
@@ -22,6 +22,8 @@ for stride, pad in ((1, 0), (2, 2), (3, 1)):
     want = convolution(stride, pad)
     run("direct", {"x": x, "k": k}, {"y": want}, options=options)
     run("turned", {"x": x, "k": k}, {"y": want}, options=options)
+    given = {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(2, 3, 1, 0).copy(), "bias": bias}
+    run("runs", given, {"y": np.maximum(want.transpose(0, 2, 3, 1) + bias, 0)}, options=options)
     run("product", {"x": x, "k": k.reshape(O, -1)}, {"y": want.transpose(0, 2, 3, 1).reshape(-1, O)}, options=options)
 
 for stride, pad, dilation in ((1, 0, 1), (2, 1, 2), (3, 4, 3)):

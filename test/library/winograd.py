@@ -36,3 +36,11 @@ x, k = normal(B, 6, Y, X), normal(9, 2, 3, 2)
 run("grouped", {"x": x, "k": k}, {"y": conv(x, k, 2, 1, 2)})
 k = normal(6, 1, 3, 3)
 run("depthwise", {"x": x, "k": k}, {"y": conv(x, k, pad=1)})
+
+# Channels last, by weights made once: F(m x n, r x s) with borders, in several blocks of tiles
+for (r, s), (m, n), (above, beside) in ((3, 3), (4, 4), (1, 1)), ((3, 3), (6, 2), (0, 2)), ((5, 5), (2, 4), (2, 1)), ((1, 7), (1, 2), (0, 3)), ((3, 1), (6, 1), (1, 0)):
+    x, k, bias = normal(B, C, Y, X), normal(O, C, r, s), normal(O)
+    padded = np.pad(x, ((0, 0), (0, 0), (above, above), (beside, beside)))
+    sizes = [f"-D{name}={n}" for name, n in (("KH", r), ("KW", s), ("M", m), ("N", n), ("ABOVE", above), ("BESIDE", beside))]
+    run("filtered", {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(2, 3, 1, 0).copy(), "bias": bias},
+        {"y": np.maximum(conv(padded, k).transpose(0, 2, 3, 1) + bias, 0)}, 3e-4, sizes)
