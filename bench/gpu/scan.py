@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """usage: scan.py build BUILD FOLDER: compiles programs of scan.tile by BUILD/bin/tilec; scan.py FOLDER [-o FILE] [--commit=NAME]: measures them beside Triton's
-kernels of mamba_ssm and causal_conv1d where they are installed, and PyTorch's compiler; values of some heads against f32. Microseconds of a call in a CUDA graph,
+kernels of mamba_ssm, causal_conv1d and fla where they are installed, and PyTorch's compiler; values of some heads against f32. Microseconds of a call in a CUDA graph,
 medians, in turns (run.py). One JSON line a row."""
 import os
 import sys
 
 from libraries import compile_all, folder_of
-from shapes import SCANS
+from shapes import DELTAS, SCANS
 
 if sys.argv[1:2] != ["build"]:
     import torch
@@ -45,6 +45,35 @@ def scan(run, b, t, h, g, p, m):
     return *R.side_by_side(lambda i: run(x, a, k, q, y), {"mamba_ssm": mamba(x, a, k, q)}, 4), error
 
 
+def states(x, a, e, k, q):
+    """Of one head, place after place."""
+    left, s, y = a.float().exp(), torch.zeros(x.shape[1], k.shape[1], device="cuda"), []
+    for i in range(len(x)):
+        s = s * left[i]
+        s = s + torch.outer(e[i] * (x[i].float() - s @ k[i].float()), k[i].float())
+        y.append(s @ q[i].float())
+    return torch.stack(y)
+
+
+def fla_delta(x, a, e, k, q):
+    """fla's Triton kernels; None: they are not there."""
+    try:
+        from fla.ops.gated_delta_rule import chunk_gated_delta_rule
+    except ImportError:
+        return None
+    return lambda i: chunk_gated_delta_rule(q, k, x, a, e, scale=1.0)
+
+
+def delta(run, b, t, h, g, p, m):
+    x, a, e = R.normal(b, t, h, p), -0.1 * torch.rand(b, t, h, device="cuda") - 0.01, torch.rand(b, t, h, device="cuda")
+    k, q = F.normalize(R.normal(b, t, g, m).float(), dim=-1).bfloat16(), R.normal(b, t, g, m) * m**-0.5
+    y = torch.full_like(x, float("nan"))
+    run(x, a, e, k, q, y)
+    n = 1000
+    error = max(R.error_of(y[bi, :n, hi], states(x[bi, :n, hi], a[bi, :n, hi], e[bi, :n, hi], k[bi, :n, hi * g // h], q[bi, :n, hi * g // h])) for bi, hi in ((0, 0), (b - 1, h - 1)))
+    return *R.side_by_side(lambda i: run(x, a, e, k, q, y), {"fla": fla_delta(x, a, e, k, q)}, 4), error
+
+
 def conv1d(run, b, t, h, g, p, m):
     d, r = h * p, 4
     x, w, c = R.normal(b, t, d), R.normal(r, d), R.normal(d)
@@ -63,14 +92,17 @@ def conv1d(run, b, t, h, g, p, m):
     return *R.side_by_side(lambda i: run(x, w, c, y), peers, 8), error
 
 
+WORK = (("delta", DELTAS, delta), ("scan", SCANS, scan), ("conv1d", SCANS, conv1d))
+
+
 def main():
     if sys.argv[1:2] == ["build"]:
-        compile_all(sys.argv[2], "scan.tile", sys.argv[3], ((name, folder_of(NAMES, x), dict(zip("BTHGPM", x))) for x in SCANS for name in ("scan", "conv1d")))
+        compile_all(sys.argv[2], "scan.tile", sys.argv[3], ((name, folder_of(NAMES, x), dict(zip("BTHGPM", x))) for name, shapes, _ in WORK for x in shapes))
         return
     torch.backends.cuda.matmul.allow_tf32 = False
     a, mesh = R.begin()
-    for shape in SCANS:
-        for name, measure in (("scan", scan), ("conv1d", conv1d)):
+    for name, shapes, measure in WORK:
+        for shape in shapes:
             text = folder_of(NAMES, shape)
             path = f"{a.folder}/{text}/lib{name}.so"
             if not os.path.exists(path):

@@ -329,6 +329,7 @@ bool box_is_panels(Slice *s, const Op *access) {
 
 /* They go through a slot: to a box, or row by row. Others go to memory from registers. */
 static const char *store_way(Slice *s, const Op *store) {
+    if (store->in->parent && store->in->parent->kind == OP_FOR) return NULL;
     const char *why = store_why_no_box(s, store), *way = s->swapped || why_no_slot(s, store) ? NULL : "rows";
     if (!why) return "box";
     remark(s->c, "roles", store->loc, "'%s': '%s' is stored %s: %s", s->k->name, name_of_param(s, store),

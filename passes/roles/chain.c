@@ -123,8 +123,6 @@ static bool depth_fits(Slice *s, const Op *dot) {
 static bool loop_fits(Slice *s, const Op *loop) {
     const Op *around = loop->in->parent;
     const bool inner = loop_multiplies(loop);
-    if (inner && s->k->range.p[loop->range].kind != RANGE_TILE)
-        return slice_refuse(s, loop, "for j: 128 in ..", "the loop of the products is not over tiles");
     if (!around || (around->kind == OP_FOR && !loop_multiplies(around) && inner)) return true;
     return slice_refuse(s, loop, "one loop of products, in others that have none", "a loop stands in another one");
 }
@@ -184,6 +182,16 @@ static bool loops_fit(Slice *s, const Op *dot) {
                         "a product in a chain stands in a loop within that of others");
 }
 
+/* A tile of rows whose memory runs along these: instructions read 64 positions of what is summed at once. */
+static bool across_fits(Slice *s, const Op *dot, int i) {
+    const Op *load = product_operand(dot, i)->def;
+    const bool across = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == s->row;
+    return !across || !is_width(s, dot->over[0]) || slice_extent(s, dot->over[0]) == PANEL_COLUMNS ||
+           slice_refuse(s, load, "store it the other way round by a kernel in front",
+                        "rows of '%s' lie across what is summed, which has not %d positions",
+                        s->k->param.p[load->param].name, PANEL_COLUMNS);
+}
+
 static bool dot_fits(Slice *s, const Op *dot) {
     if (!loops_fit(s, dot)) return false;
     if (!result_fits(s, dot) || !depth_fits(s, dot)) return false;
@@ -192,6 +200,7 @@ static bool dot_fits(Slice *s, const Op *dot) {
         const bool row = type_has(v->type, s->row);
         if (v->type.nrange != 2 || elem_bits(v->type.elem) != 16)
             return slice_refuse(s, dot, "operands of bf16 or of f16, of two ranges", "an operand has not 16 bits");
+        if (row && !operand_is_made(dot, i) && !across_fits(s, dot, i)) return false;
         if (!row && operand_is_made(dot, i))
             return slice_refuse(s, dot, "store it first, by a kernel of its own",
                                 "an operand that all rows have in common is computed");
@@ -204,9 +213,8 @@ static bool dot_fits(Slice *s, const Op *dot) {
 
 static bool store_fits(Slice *s, const Op *store) {
     const Type t = store->arg.p[0]->type;
-    if (store->mode != STORE_SET || store->in != s->k->body)
-        return slice_refuse(s, store, "store behind the loop, without adding",
-                            "it stores in a loop, or adds to memory");
+    if (store->mode != STORE_SET)
+        return slice_refuse(s, store, "store what is added up", "it adds to memory");
     return type_has(t, s->row) || slice_refuse(s, store, "store that by a kernel of its own", "a result has no rows");
 }
 

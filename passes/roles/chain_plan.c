@@ -28,20 +28,12 @@ enum {
 
 /* ---- steps of loops: those of short loops hold all that there is, such as the first keys, which all rows see ---- */
 
-static bool is_step(const Op *op) { return op->kind == OP_FOR && loop_multiplies(op); }
-
-static int64_t positions_most(const Slice *s, const Op *loop) {
-    int64_t first;
-    const int64_t end = value_most(s->m, s->k, loop->arg.p[1]);
-    return value_const(loop->arg.p[0], &first) && end > first ? end - first : INT64_MAX;
-}
-
 static bool is_fixed(const Slice *s, int range) { return s->k->plan.sized || range_needs_size(s->k, range); }
 
 /* As the plan or the kernel says, or as t does. */
 static int64_t step_of(const Slice *s, const Op *loop, const TilePlan *t) {
     if (s->k->plan.regs.n || (!s->any_steps && is_fixed(s, loop->range))) return s->k->range.p[loop->range].size;
-    const int64_t most = positions_most(s, loop);
+    const int64_t most = chain_positions(s, loop);
     return most < t->columns ? ceil_div(most, KEYS_STEP) * KEYS_STEP : t->columns;
 }
 
@@ -82,9 +74,17 @@ static int words_carried(const Slice *s, const Op *loop, const TilePlan *t) {
     return words;
 }
 
-/* In the same registers. */
+/* In the same registers, also where something is done to them between. */
 static bool adds_to_product(const Op *dot) {
-    return dot->arg.n > 2 && dot->arg.p[2]->def && dot->arg.p[2]->def->kind == OP_DOT;
+    const Op *before = dot->arg.n > 2 ? dot->arg.p[2]->def : NULL;
+    return before && before->kind != OP_BROADCAST && before->kind != OP_CONST;
+}
+
+/* The loop sums up results of the type. */
+static bool is_carried(const Op *loop, Type t) {
+    for (int i = 0; i < loop->res.n; i++)
+        if (type_equal(loop->res.p[i]->type, t)) return true;
+    return false;
 }
 
 static int words_of_step(const Slice *s, const Op *loop, const TilePlan *t) {
@@ -92,7 +92,8 @@ static int words_of_step(const Slice *s, const Op *loop, const TilePlan *t) {
     for (int i = 0; i < s->dot.n; i++) {
         const Op *dot = s->dot.p[i];
         if (dot->in->parent != loop) continue;
-        if (is_key(s, dot_column(s, dot)) && !adds_to_product(dot)) words += words_of(s, dot->res.p[0]->type, t);
+        if (!is_carried(loop, dot->res.p[0]->type) && !adds_to_product(dot))
+            words += words_of(s, dot->res.p[0]->type, t);
         for (int n = 0; n < 2; n++)
             if (operand_is_made(dot, n)) made = (int)fmax(made, words_of(s, dot->arg.p[n]->type, t));
     }
@@ -178,7 +179,7 @@ static int64_t results_bytes(const Slice *s, const TilePlan *t) {
     int64_t bytes = 0;
     for (int i = 0; i < s->store.n && s->wide < 0; i++) {
         const Type type = s->store.p[i]->arg.p[0]->type;
-        if (type.nrange != 2 || !type_has(type, s->column)) continue;
+        if (type.nrange != 2 || !type_has(type, s->column) || s->store.p[i]->in != s->k->body) continue;
         bytes += chain_has_parts(s) ? CHAIN_PARTS * panel_room(PANEL_K128, 2 * PANEL_COLUMNS, t->rows)
                                     : panel_room(PANEL_K128, 2 * slice_extent(s, s->column), t->rows);
     }
@@ -207,14 +208,14 @@ static bool has_one_step(const Slice *s, const Op *loop, const TilePlan *t) {
 
 static bool has_long_loop(const Slice *s, const TilePlan *t) {
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i]) && !has_one_step(s, s->op.p[i], t)) return true;
+        if (chain_is_step(s, s->op.p[i]) && !has_one_step(s, s->op.p[i], t)) return true;
     return false;
 }
 
 /* Tiles that are copied once a task need no second slot beside a long loop. */
 static bool is_single(const Slice *s, const Stream *x, const TilePlan *t) {
     const Op *loop = x->at->parent;
-    return !loop || (is_step(loop) && loop->in == s->k->body && has_one_step(s, loop, t) && has_long_loop(s, t));
+    return !loop || (chain_is_step(s, loop) && loop->in == s->k->body && has_one_step(s, loop, t) && has_long_loop(s, t));
 }
 
 static int64_t sent_extent(const Slice *s, int range, const void *t) { return positions(s, range, t); }
@@ -239,7 +240,8 @@ static int64_t room_of(const Slice *s, const TilePlan *t) {
 static int stages_of(const Slice *s, const TilePlan *t) {
     const Bytes b = bytes_of(s, t);
     const int64_t room = room_of(s, t) - b.task - b.single;
-    int64_t n = room < b.step || !b.step ? 0 : (int64_t)fmin(MOST_STAGES, (double)(room / b.step));
+    if (!b.step) return room < 0 ? 0 : LEAST_STAGES; /* all that a task reads stands in front of its loops */
+    int64_t n = room < b.step ? 0 : (int64_t)fmin(MOST_STAGES, (double)(room / b.step));
     while (n * (b.step + lines_bytes(s, t)) > room + BARRIERS - LEAST_BARRIERS) n--;
     return (int)n;
 }
@@ -253,12 +255,12 @@ typedef enum { FIXED_NONE, FIXED_ROWS, FIXED_ALL } Fixed;
 static bool steps_fit(const Slice *s, const TilePlan *t) {
     int64_t longest = 0;
     for (int i = 0; i < s->op.n; i++) {
-        if (!is_step(s->op.p[i])) continue;
+        if (!chain_is_step(s, s->op.p[i])) continue;
         const int64_t size = step_of(s, s->op.p[i], t);
         if (size % KEYS_STEP || size < KEYS_STEP) return false;
         if (size > longest) longest = size;
     }
-    return longest == t->columns;
+    return !longest || longest == t->columns;
 }
 
 static bool sizes_fit(const Slice *s, const TilePlan *t, Fixed fixed) {
@@ -272,9 +274,9 @@ static bool has_tail(const Slice *s, const TilePlan *t) {
     k.range.p = arena_copy(s->scratch, k.range.p, sizeof *k.range.p * (size_t)k.range.n);
     k.range.p[s->row].size = t->rows;
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i])) k.range.p[s->op.p[i]->range].size = step_of(s, s->op.p[i], t);
+        if (chain_is_step(s, s->op.p[i])) k.range.p[s->op.p[i]->range].size = step_of(s, s->op.p[i], t);
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i]) && chain_has_tail(s, &k, s->op.p[i]->range)) return true;
+        if (chain_is_step(s, s->op.p[i]) && chain_has_tail(s, &k, s->op.p[i]->range)) return true;
     return false;
 }
 
@@ -302,40 +304,14 @@ static bool find_of_groups(Slice *s, TilePlan *t, Fixed fixed) {
     return false;
 }
 
-/* ---- the choice of groups ---- */
-
-static double rounds_of(const Slice *s, int64_t rows) {
-    const double tasks = chain_tasks(s, rows);
-    return isfinite(tasks) ? ceil(tasks / s->target->processors) : 1.0 / (double)rows;
-}
-
-/* Steps of the only loop that multiplies; 0: there are more, or none. */
-static double steps_alone(const Slice *s, const TilePlan *t) {
-    double steps = 0;
-    for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i])) steps = steps ? -INFINITY : (double)positions_most(s, s->op.p[i]) / (double)t->columns;
-    return fmax(0, steps);
-}
-
-/* Three groups have the products of two beside the exponentials of one; they take longer to begin and end a task.
-   [measured: bench/gpu/log.md, narrow rows without a mask and with a causal one] */
-static bool are_three_better(const Slice *s, const TilePlan *three) {
-    enum { LONG = 32 /* steps */, LONG_IF_THEY_DIFFER = 128 };
-    static const double step = 1.27; /* times that of two groups */
-    const double steps = steps_alone(s, three);
-    const bool differ = chain_tasks_differ(s, 0) || chain_tasks_differ(s, 1);
-    return s->store.n == 1 && three->columns == MOST_KEYS && steps >= (differ ? LONG_IF_THEY_DIFFER : LONG) &&
-           isfinite(steps) && step * rounds_of(s, GROUP_ROWS * MOST_GROUPS) < rounds_of(s, GROUP_ROWS * PAIR);
-}
-
 static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     s->any_steps = fixed < FIXED_ALL;
     const Range *rows = &s->k->range.p[s->row];
     const bool chosen = rows->tunable && !s->k->plan.sized;
     const bool three = chosen ? fixed == FIXED_ALL : rows->size == GROUP_ROWS * MOST_GROUPS;
-    const bool one = s->wide >= 0 || (!is_fixed(s, s->row) && size_most(s->m, rows->of) <= GROUP_ROWS);
+    const bool one = s->wide >= 0 || chain_chunks_are_few(s) || (!is_fixed(s, s->row) && size_most(s->m, rows->of) <= GROUP_ROWS);
     t->groups = MOST_GROUPS;
-    if (!one && three && find_of_groups(s, t, fixed) && (!chosen || are_three_better(s, t))) return true;
+    if (!one && three && find_of_groups(s, t, fixed) && (!chosen || chain_three_are_better(s, t))) return true;
     for (t->groups = one ? 1 : PAIR; t->groups > 0; t->groups--)
         if (find_of_groups(s, t, fixed)) return true;
     return false;
@@ -346,7 +322,7 @@ static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
 static double steps_of(const Slice *s, const Op *loop, const TilePlan *t) {
     double steps = 1;
     for (; loop && loop->kind == OP_FOR; loop = loop->in->parent)
-        steps *= (double)ceil_div(value_most(s->m, s->k, loop->arg.p[1]), is_step(loop) ? step_of(s, loop, t) : 1);
+        steps *= (double)ceil_div(value_most(s->m, s->k, loop->arg.p[1]), chain_is_step(s, loop) ? step_of(s, loop, t) : 1);
     return steps;
 }
 
@@ -359,6 +335,12 @@ static double clocks_of(const Slice *s, const TilePlan *t) {
                   matrix_cycles(s->op_matrix, (int)columns);
     }
     return clocks;
+}
+
+static bool has_steps(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        if (chain_is_step(s, s->op.p[i])) return true;
+    return false;
 }
 
 static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
@@ -375,9 +357,9 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     for (int i = 0; i < WIDE_GROUPS && s->wide >= 0; i++) vec_push(s->m->arena, &p->plan.regs, regs->weigh);
     planned_tile(p, s->row, t->rows);
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i])) planned_tile(p, s->op.p[i]->range, step_of(s, s->op.p[i], t));
-    p->how = slice_text(s, "roles, %d rows and steps of %d, %d stages, %d group%s%s%s", t->rows, t->columns, t->stages,
-                        t->groups, t->groups > 1 ? "s that multiply" : " that multiplies",
+        if (chain_is_step(s, s->op.p[i])) planned_tile(p, s->op.p[i]->range, step_of(s, s->op.p[i], t));
+    const char *steps = has_steps(s) ? slice_text(s, " and steps of %d", t->columns) : "";
+    p->how = slice_text(s, "roles, %d rows%s, %d stages, %d group%s%s%s", t->rows, steps, t->stages, t->groups, t->groups > 1 ? "s that multiply" : " that multiplies",
                         s->wide >= 0 ? ", 2 share columns" : "", differ ? ", tasks by a counter" : "");
 }
 
@@ -386,7 +368,7 @@ static int64_t parts_of(const Slice *s, const TilePlan *t) {
     const Op *loop = NULL;
     double clocks = 0, bytes = 0;
     for (int i = 0; i < s->op.n; i++) {
-        if (!is_step(s->op.p[i])) continue;
+        if (!chain_is_step(s, s->op.p[i])) continue;
         if (loop || s->op.p[i]->in != s->k->body) return 1;
         loop = s->op.p[i];
     }
@@ -407,7 +389,7 @@ static int count_loops(const Slice *s) {
 static const char *tiles_text(const Slice *s, const TilePlan *t) {
     const char *text = slice_text(s, "tiles of %d rows, and steps of %d", t->rows, t->columns);
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i]) && step_of(s, s->op.p[i], t) != t->columns)
+        if (chain_is_step(s, s->op.p[i]) && step_of(s, s->op.p[i], t) != t->columns)
             return slice_text(s, "%s, of %d in the loop of few steps", text, (int)step_of(s, s->op.p[i], t));
     return text;
 }
@@ -436,7 +418,7 @@ static TilePlan tiles_planned(const Slice *s) {
     const int groups = plan_row_groups(&s->k->plan);
     TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups};
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i])) t.columns = (int)fmax(t.columns, step_of(s, s->op.p[i], &t));
+        if (chain_is_step(s, s->op.p[i])) t.columns = (int)fmax(t.columns, step_of(s, s->op.p[i], &t));
     return t;
 }
 

@@ -33,7 +33,7 @@ static void store_slot(Cut *c, Cut *by, int i, int multiply) {
     build_free(&by->b, v->def->ring);
 }
 
-static void store_registers(Cut *c, const Op *store) {
+void chain_store(Cut *c, const Op *store) {
     build_store(&c->b, store->param, cut_place(c, store), store->sub.n, cut_value(c, store->arg.p[0]), STORE_SET);
 }
 
@@ -51,11 +51,12 @@ static void store_whole(Cut *c, int multiply) {
         by = cut_begin(s, s->k->roles->role.p[role].body);
     }
     for (int i = 0; i < s->store.n; i++) {
+        if (s->store.p[i]->in != s->k->body) continue;
         c->b.loc = by.b.loc = s->store.p[i]->loc;
         if (s->way.p[i])
             store_slot(c, &by, i, multiply);
         else
-            store_registers(c, s->store.p[i]);
+            chain_store(c, s->store.p[i]);
     }
 }
 
@@ -68,7 +69,7 @@ static void store_parts(Cut *c, int multiply) {
     c->b.at = at;
     for (int i = 0; i < s->store.n; i++) {
         c->b.loc = s->store.p[i]->loc;
-        if (!s->way.p[i]) store_registers(c, s->store.p[i]);
+        if (!s->way.p[i] && s->store.p[i]->in == s->k->body) chain_store(c, s->store.p[i]);
     }
 }
 

@@ -262,6 +262,8 @@ static void take_op(Cut *c, const Op *op) {
         take_condition(c, op);
     else if (c->s->chained && op_info[op->kind].class == CLASS_REDUCE)
         chain_reduce(c, op);
+    else if (c->s->chained && op->kind == OP_STORE && op->in != c->s->k->body)
+        chain_store(c, op);
     else if ((c->s->chained && op->kind == OP_SELECT && chain_select(c, op)) || take_narrow(c, op))
         ; /* it is made */
     else if (op->kind != OP_STORE && op_info[op->kind].class != CLASS_SYNC && !is_known(c, op) && !is_widened(c->s, op))

@@ -129,6 +129,11 @@ double chain_tasks(const Slice *, int64_t rows);   /* how many there are in tile
 enum { CHAIN_PARTS = 2 /* slots of a group, where a result is stored a panel of columns at a time */ };
 bool chain_has_parts(const Slice *); /* its results are stored so */
 bool chain_plan(Slice *, Planned *);
+/* chain_groups.c */
+bool chain_is_step(const Slice *, const Op *);               /* a loop over tiles of keys, with products */
+int64_t chain_positions(const Slice *, const Op *loop);      /* of the largest sizes; INT64_MAX: it begins elsewhere */
+bool chain_three_are_better(const Slice *, const TilePlan *); /* groups, of these tiles */
+bool chain_chunks_are_few(const Slice *);                    /* one is better: tasks run chunk after chunk */
 /* chain_parts.c: of the loop; clocks of a step's products, and bytes that it copies */
 bool chain_is_few(const Slice *, const TilePlan *); /* tasks, for a loop that merges */
 int64_t chain_parts(const Slice *, const TilePlan *, const Op *loop, double clocks, double bytes);
@@ -281,6 +286,7 @@ void take_runs(const Slice *, Op *loop);         /* runs.c: of groups that multi
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
 void slice_results(Cut *, int multiply);         /* result.c: what they store, .. */
 void chain_results(Cut *, int multiply);         /* chain_result.c: .. of products in a chain */
+void chain_store(Cut *, const Op *store); /* from registers, where the body stores it */
 void chain_reduce(Cut *, const Op *);            /* chain_step.c: a reduction in a step that may be cut short, .. */
 Value *chain_operand(Cut *, const Op *dot, const Value *); /* .. and an operand of a product */
 Value *chain_narrow(Cut *, const Op *); /* chain_narrow.c: its result, made of 32 bits; NULL: they do not hold it */

@@ -276,6 +276,27 @@ def lacking(x, a, beta, k, q):
     return np.stack(y, 1)
 
 
+def deltas(n, inputs, y):
+    """The kernels of the gated delta rule, in chunks of n places and blocks of half of them."""
+    u, half = 40 // n, n // 2
+    part, f = lambda t: t.reshape(u, n, *t.shape[2:]), lambda t: t.reshape(u, n, -1)
+    left, _ = decays(inputs["a"], n)
+    wide, many = (np.repeat(inputs[t].astype(np.float64), 3, axis=2) for t in "oq")
+    beta = part(inputs["b"]).transpose(0, 2, 1)
+    scores = left[0] * np.einsum("uihm,ujhm->uhij", part(many), part(wide))
+    triangle = np.eye(n) + np.tril(left[0] * np.einsum("uihm,ujhm->uhij", part(wide), part(wide)), -1) * beta[..., None]
+    blocks, rows = np.zeros_like(triangle), [slice(i, i + half) for i in range(0, n, half)]
+    for i in rows:
+        blocks[..., i, i] = np.linalg.inv(triangle[..., i, i])
+    given = {"x": f(inputs["x"]), "k": f(inputs["o"]), "q": f(inputs["q"]), "b": part(inputs["b"]), "c": inputs[f"c{n}"], "w": np.exp(inputs[f"c{n}"][..., -1:] - inputs[f"c{n}"])}
+    calls = ["delta_scores(q, k, c, b, 2)", f"delta_blocks(r1, {half})", f"delta_inverse(r1, r2, b, {half})", f"delta_output(view(x, [1, {u}, {n}, 30]), view(k, [1, {u}, {n}, 14]), view(q, [1, {u}, {n}, 14]), view(r3, [1, {u}, 6, {n}, {n}]), view(r0, [1, {u}, 6, {n}, {n}]), view(c, [1, {u}, 6, {n}]), view(w, [1, {u}, 6, {n}]), 2)"]
+    wanted = [scores, triangle, blocks, np.linalg.inv(triangle) * beta[..., None, :], y.reshape(1, u, n, 30)]
+    head = ", ".join(f"{name}: {type_of(value)}" for name, value in given.items())
+    body = ", ".join(f"r{i}: {type_of(single(value))}" for i, value in enumerate(wanted))
+    lines = " ".join(f"{to} = {call};" for to, call in zip(("r0, r1", "r2", "r3", "r4"), calls))
+    group("deltas", given, list(zip(calls[:1] + calls, map(single, wanted))), results=f"program deltas({head}) -> ({body}) {{ {lines} }}\n")
+
+
 def scans():
     x, a, k, q = normal(1, 40, 6, 5), -np.abs(normal(1, 40, 6)), normal(1, 40, 2, 7), normal(1, 40, 2, 7)
     wide, many = (np.repeat(t.astype(np.float64), 3, axis=2) for t in (k, q))
@@ -298,16 +319,9 @@ def scans():
     beta = np.abs(normal(1, 40, 6)) % 1
     inputs |= {"b": beta, "o": k * 0.3}
     calls += [(f"delta_scan(x, a, b, o, q, {n})", single(lacking(x, a, beta, wide * 0.3, many))) for n in (1, 8, 40)]
-    for n in (4, 10):
-        u, part = 40 // n, lambda t: t.reshape(40 // n, n, *t.shape[2:])
-        left, sums = decays(a, n)
-        below = np.tril(left[0] * np.einsum("uihm,ujhm->uhij", part(wide * 0.3), part(wide * 0.3)), -1) * part(beta).transpose(0, 2, 1)[..., None]
-        z = np.linalg.inv(np.eye(n) + below) * part(beta).transpose(0, 2, 1)[..., None, :]
-        inverse, ks = f"delta_inverse(view(o, [{u}, {n}, 14]), view(b, [{u}, {n}, 6]), c{n}, 2)", f"view(o, [{u}, {n}, 14])"
-        keys = np.einsum("uhij,uhj,ujhm->uihm", z, np.exp(sums[0]), part(wide * 0.3))
-        calls += [(inverse, single(z)), (f"delta_values({inverse}, view(x, [{u}, {n}, 30]), 5)", single(np.einsum("uhij,ujhp->uihp", z, part(x)).reshape(u, n, 30))),
-                  (f"delta_keys({inverse}, {ks}, c{n}, 2)", single(keys.reshape(u, n, 42)))]
     group("scans", inputs, calls)
+    for n in (4, 10):
+        deltas(n, inputs, lacking(x, a, beta, wide * 0.3, many))
     args = "x: f32[1, 40, 6, 5], a: f32[1, 40, 6], k: f32[1, 40, 4, 7], n: f32[1, 40, 2, 7]"
     refused("state_scan(x, a, n, n, 16)", "f32[1, 40, 6, 5]", args)
     refused("state_scan(x, a, k, k, 8)", "f32[1, 40, 6, 5]", args)
