@@ -1,7 +1,8 @@
-"""usage: process.py WORK: forks, ends with work under way, and runs two ranks in two processes. Prints a line for each."""
+"""usage: process.py WORK: forks, opens a library of another version, ends with work under way, and runs two ranks in two processes. Prints a line for each."""
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 
 import numpy as np
@@ -48,6 +49,22 @@ def dropped():
     print("left:", len(_runtime.live_instances))
 
 
+def versions(f):
+    """A library that the compiler of another version made is refused by name; others go on."""
+    with tempfile.TemporaryDirectory() as other:
+        compiler = os.path.join(other, "cc")
+        with open(compiler, "w") as to:
+            to.write('#!/bin/sh\nfor word; do case $word in *.c) sed -i "s/[.]abi = [0-9]*/.abi = 1000/" "$word" ;; esac; done\nexec cc "$@"\n')
+        os.chmod(compiler, 0o755)
+        os.environ["CC"] = compiler
+        try:
+            tilec.load(TEXT, N=7)(np.ones((7, 8), "f4"))
+        except tilec.RunError as e:
+            print("versions:", e)
+    del os.environ["CC"]
+    print("goes on:", f(x).sum())
+
+
 def rank():
     f = tilec.load(RANKS)
     mine = np.full((3, 5), int(os.environ["RANK"]), "f4")
@@ -72,6 +89,7 @@ else:
     program = tilec.load(TEXT)
     program(x)
     forked(program)
+    versions(program)
     del program
     dropped()
     ended()

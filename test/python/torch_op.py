@@ -45,6 +45,12 @@ for what, call in (("gradient", lambda: forward(x.clone().requires_grad_(), 1.0)
         print(what, "nothing")
     except tilec.ArgumentError as e:
         print(what, str(e).splitlines()[0])
+freed = x.clone()
+freed.untyped_storage().resize_(0)
+try:
+    forward(freed, 1.0)
+except tilec.RunError as e:
+    print("freed", e)
 
 op = tilec.torch_op(forward, backward=backward)
 assert op is tilec.torch_op(forward, backward=backward)
