@@ -173,10 +173,12 @@ def uses_of(text: str, meaning: Meaning) -> list[Token]:
             if t.text == meaning.name and not is_field(part, n) and meaning_at(text, t.at) == meaning]
 
 
-def taken(text: str, meaning: Meaning) -> set[str]:
-    """Names that it cannot have instead: those of the file, and its own declaration's, or all declarations' if it is the file's."""
+def is_taken(text: str, meaning: Meaning, name: str) -> bool:
+    """It cannot have this name instead: one of the file, or of its own declaration, or of any if it is the file's."""
+    if name not in text:
+        return False
     parts = [meaning.part] if meaning.part else parts_of(text)
-    return {*globals_of(text), *(name for part in parts for name in made_in(part))}
+    return name in globals_of(text) or any(name in made_in(part) for part in parts)
 
 
 # ---- words of the language ----

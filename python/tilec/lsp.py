@@ -270,7 +270,7 @@ class Server:
         meaning, new = _names.meaning_at(text, offset), p["newName"]
         if self.prepareRename(p) is None or meaning is None:
             raise Refused(FAILED, "this name is a field, or is not declared in this file")
-        if not _names.WORD.match(new) or new in _names.words() or new in _names.taken(text, meaning):
+        if not _names.WORD.match(new) or new in _names.words() or _names.is_taken(text, meaning, new):
             raise Refused(FAILED, f"'{new}' is no free name")
         return {"changes": {uri: [{"range": span(text, t), "newText": new} for t in _names.uses_of(text, meaning)]}}
 
@@ -291,7 +291,10 @@ class Server:
         uri = p["textDocument"]["uri"]
         text, facts, hints = self.text[uri], self.facts(uri), []
         first, last = p["range"]["start"]["line"], p["range"]["end"]["line"]
+        begin, end_of = (offset_of(text, {"line": line, "character": 0}) for line in (first, last + 1))
         for part in _names.parts_of(text):
+            if part.end < begin or part.begin >= end_of:
+                continue
             for name, n in _names.made_in(part).items():
                 found = facts.type_of(part.kind, part.name, name)
                 token = part.tokens[n]
