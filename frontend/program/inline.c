@@ -9,6 +9,8 @@ typedef struct {
     const Decl *d; /* flat: records as their fields, extents without placements */
     ProgValues arg;
     Loc loc;
+    ParamDecls stored;    /* plain parameters that this call gives weights in formats: they bind extents, too, .. */
+    VEC(ActualArg) stands; /* .. as what those stand for */
     const Expected *want; /* of each declared result */
     Binding bound;        /* of the head to the call */
 } Inline;
@@ -68,7 +70,7 @@ static bool dims_agree(Prog *c, const Binding *b, Loc call) {
 static bool frame_bind(Inline *x) {
     Prog *c = x->c;
     int n = x->d->results.n;
-    ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, x->arg.n + 1);
+    ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, x->arg.n + x->stored.n + 1);
     ExpectedResult *result = ARENA_ARRAY(c->arena, ExpectedResult, n + 1);
     Decl *head = arena_copy(c->arena, x->d, sizeof *x->d);
     head->params = (ParamDecls){0};
@@ -78,8 +80,12 @@ static bool frame_bind(Inline *x) {
         vec_push(c->arena, &head->params, p);
         actual[i] = actual_of(c, &x->arg.p[i]);
     }
+    for (int i = 0; i < x->stored.n; i++) {
+        vec_push(c->arena, &head->params, x->stored.p[i]);
+        actual[x->arg.n + i] = x->stands.p[i];
+    }
     for (int i = 0; i < n; i++) result[i] = (ExpectedResult){x->want[i].elem, x->want[i].has_elem};
-    return binding_of_call(&c->f->lower, head, actual, x->arg.n, result, n, x->loc, &x->bound) &&
+    return binding_of_call(&c->f->lower, head, actual, x->arg.n + x->stored.n, result, n, x->loc, &x->bound) &&
            dims_agree(c, &x->bound, x->loc);
 }
 
@@ -154,7 +160,7 @@ static void names_declare(const Inline *x, const Decl *d) {
                                           .state = inout,
                                           .fixed = !inout});
     }
-    for (int i = 0; i < x->d->results.n; i++) result_declare(x, &x->bound.param.p[x->d->params.n + i], &x->want[i]);
+    for (int i = 0; i < x->d->results.n; i++) result_declare(x, &x->bound.param.p[x->d->params.n + x->stored.n + i], &x->want[i]);
     for (int i = 0; i < d->params.n; i++) group_declare(c, &d->params.p[i]);
     for (int i = 0; i < d->results.n; i++) group_declare(c, &d->results.p[i]);
 }
@@ -226,10 +232,66 @@ static bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc,
     return inline_call(&x, d, out);
 }
 
+/* The extents of a format's tensor, as `as` would list them. */
+static Expr *extents_list(Prog *c, const Tensor *t, Loc loc) {
+    Expr *list = ARENA_NEW(c->arena, Expr);
+    *list = (Expr){.kind = EXPR_LIST, .loc = loc};
+    for (int d = 0; d < t->ndim; d++) {
+        Expr *e = ARENA_NEW(c->arena, Expr);
+        *e = (Expr){.kind = EXPR_INT, .loc = loc, .i = t->dim[d].c};
+        if (t->dim[d].sym >= 0) {
+            e->kind = EXPR_NAME;
+            e->name = name_of(c->m->names, c->m->symbol.p[t->dim[d].sym].name);
+        }
+        vec_push(c->arena, &list->args, e);
+    }
+    return list;
+}
+
+/* A weight in a format, named by an argument whose parameter is a plain tensor; NULL: none. */
+static const Variable *stored_argument(Prog *c, const Expr *e, const ParamDecl *p) {
+    Name name = name_path(c->f, e);
+    const Variable *w = name && !p->type.format && p->type.has_shape ? variable_find(c->scope, name) : NULL;
+    return w && w->format ? w : NULL;
+}
+
+/* What it stands for binds the parameter's extents; the head of this call has the format's tensors in its place. */
+static void stored_add(Inline *x, const Expr *e, const Variable *w, ParamDecl *p) {
+    Prog *c = x->c;
+    ActualArg a = {.loc = e->loc, .elem = w->stands->elem, .ndim = w->stands->ndim};
+    for (int d = 0; d < a.ndim; d++) a.dim[d] = w->stands->dim[d];
+    vec_push(c->arena, &x->stored, *p);
+    vec_push(c->arena, &x->stands, a);
+    p->type.format = w->format->name;
+    for (int i = 0; i < w->format->params.n; i++) {
+        const Variable *part = variable_find(c->scope, name_inside(c->f, w->name, w->format->params.p[i].name));
+        const Tensor *t = &c->graph->p->tensor.p[part->value.tensor];
+        vec_push(c->arena, &p->type.format_args, extents_list(c, t, e->loc));
+    }
+}
+
+/* The head of this call: `d`, or a copy that takes weights in formats. */
+static const Decl *head_stored(Inline *x, const Expr *e, const Decl *d) {
+    Decl *head = NULL;
+    for (int i = 0; i < e->args.n; i++) {
+        const Variable *w = stored_argument(x->c, e->args.p[i], &d->params.p[i]);
+        if (!w) continue;
+        if (!head) {
+            head = arena_copy(x->c->arena, d, sizeof *d);
+            head->params = (ParamDecls){0};
+            for (int k = 0; k < d->params.n; k++) vec_push(x->c->arena, &head->params, d->params.p[k]);
+        }
+        stored_add(x, e->args.p[i], w, &head->params.p[i]);
+    }
+    return head ? head : d;
+}
+
 bool program_call(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
+    if (!arguments_count(c, e, d, n)) return false;
     Inline x = inline_new(c, d, e->loc, want);
-    return arguments_count(c, e, d, n) && arguments_lower(&x, e, d) &&
-           inline_call(&x, d, out);
+    const Decl *head = head_stored(&x, e, d);
+    x.d = decl_flat(c->f, head);
+    return arguments_lower(&x, e, head) && inline_call(&x, head, out);
 }
 
 /* ---- linear(x, W), of a weight in a format: its apply is called ---- */
