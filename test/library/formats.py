@@ -1,4 +1,6 @@
 """Weight formats; see library.py for the arguments."""
+import itertools
+
 import numpy as np
 
 from library import normal, random, run
@@ -30,6 +32,19 @@ check("hmf_linear", {"A": a, "c": c, "d": d}, np.vstack(f64(a, np.outer(c, d))))
 a, b = normal(20, 4), normal(5, 12)
 check("kron_linear", {"A": a, "B": b}, np.kron(*f64(a, b)))
 check("kron_other", {"A": np.ascontiguousarray(b), "B": a}, np.kron(*f64(b, a)))
+
+for n, shapes in enumerate(itertools.permutations([(5, 4), (4, 2), (5, 6)])):
+    a, b, c = (normal(*shape) for shape in shapes)
+    check(f"three_{n}", {"A": a, "B": b, "C": c}, np.kron(np.kron(*f64(a, b)), c))
+
+for n in range(4):
+    a, b, c, d = (normal(*shape) for shape in ([(5, 2), (2, 3), (5, 4), (2, 2)] * 2)[n:n + 4])
+    check(f"four_{n}", {"A": a, "B": b, "C": c, "D": d}, np.kron(np.kron(np.kron(*f64(a, b)), c), d))
+
+for name, shapes in (("kron_bytes", ((20, 4), (5, 12))), ("kron_other_bytes", ((5, 12), (20, 4)))):
+    a, b = (random.integers(-128, 128, shape).astype(np.int8) for shape in shapes)
+    s, t = normal(len(a)), normal(len(b))
+    check(name, {"A": a, "a": s, "B": b, "b": t}, np.kron(*f64(s[:, None] * a, t[:, None] * b)))
 
 a, b, c = normal(10, K), normal(10, 6), normal(9, 8)
 check("hkron_linear", {"A": a, "B": b, "C": c}, np.vstack([f64(a)[0], np.kron(*f64(b, c))]))
