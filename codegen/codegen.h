@@ -98,6 +98,7 @@ bool gpu_looks_at_values(const Program *); /* some input has a declared range */
 /* What the C of a program is for. */
 typedef struct {
     bool host;
+    bool alone; /* the host's C without the runtime: one thread, in memory that the caller gives */
     int workers; /* that a run on the host should use; 0: all */
     const GpuText *gpu; /* in the order in which the runtime tries them */
     int ngpu;

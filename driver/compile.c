@@ -123,6 +123,14 @@ static bool known_kind(const Options *o) {
     return false;
 }
 
+/* Without the runtime there is text, or an object, for the host alone. */
+static bool stands_alone(const Options *o, const TargetList *list) {
+    bool host = list->n == 1 && !list->p[0].gpu, lib = o->emit && strcmp(o->emit, "lib") == 0;
+    if (!o->freestanding || (host && !lib)) return true;
+    fprintf(stderr, "tilec: error: --freestanding is for %s\n", host ? "sources and objects, not for --emit=lib" : "the host alone");
+    return false;
+}
+
 /* The program once for each target: every one has its own passes. */
 static bool compile_all(Session *s, int n) {
     bool good = true, list = s->o->emit && strcmp(s->o->emit, "programs") == 0;
@@ -151,7 +159,7 @@ static void warnings_join(const Session *to, const Session *from) {
 
 int command_compile(Options *o) {
     TargetList list;
-    if (!known_kind(o) || !targets_read(o, &list)) return EXIT_USAGE;
+    if (!known_kind(o) || !targets_read(o, &list) || !stands_alone(o, &list)) return EXIT_USAGE;
     Session *s = ARENA_ARRAY(o->arena, Session, list.n);
     for (int i = 0; i < list.n; i++)
         if (!session_open_for(&s[i], o, &list.p[i])) return EXIT_USAGE;

@@ -58,10 +58,10 @@ static bool is_synchronised(const Session *s, const Program *p) {
 
 bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
     const Session *s = out->s;
-    if (!is_synchronised(s, p)) return false;
+    if (!s->o->freestanding && !is_synchronised(s, p)) return false;
     Text source = {0}, header = {0}, manifest = {0};
     GpuText *gpu = ARENA_ARRAY(s->arena, GpuText, out->ngpu + 1);
-    Targets targets = {.host = !s->target.gpu, .gpu = gpu, .ngpu = out->ngpu};
+    Targets targets = {.host = !s->target.gpu, .alone = s->o->freestanding, .gpu = gpu, .ngpu = out->ngpu};
     if (targets.host) targets.workers = p->workers ? p->workers : model_workers(target_facts("host"), s->m, p);
     bool good = true;
     for (int i = 0; i < out->ngpu; i++) good = add_gpu_text(out, &out->gpu[i], program_index(s, p), dir, &gpu[i]) && good;

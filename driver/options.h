@@ -19,7 +19,7 @@ typedef struct {
     VEC(Binding) in, out, expect;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *diagnostics, *explain, *trace, *tuned, *name,
         *completion, *html, *svg, *stop_at, *as, *train, *arch, *grid, *block, *cflags;
-    bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, report, verify, help, manual, version;
+    bool depfiles, freestanding, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, report, verify, help, manual, version;
     const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */
     const char *arm;    /* of choices by trees, likewise; NULL: as the trees say */

@@ -185,11 +185,22 @@ bool session_read_ir(Session *s) {
     return s->m && s->diags->errors == 0 && module_verify(s->m);
 }
 
+/* One thread runs all tasks in order: nothing waits. */
+static void unsynchronised(Session *s) {
+    static const char *const left[] = {"flags", "barriers"};
+    VEC(const char *) off = {0};
+    for (int i = 0; i < s->pass.noff; i++) vec_push(s->arena, &off, s->pass.off[i]);
+    for (int i = 0; i < 2; i++) vec_push(s->arena, &off, left[i]);
+    s->pass.off = off.p;
+    s->pass.noff = off.n;
+}
+
 bool session_passes(Session *s) {
     s->context = (PassContext){.m = s->m, .options = &s->pass};
     int n = 0;
     const Pass *const *list = NULL;
     if (no_passes(s->o)) return true;
+    if (s->o->freestanding) unsynchronised(s);
     if (s->o->pass.n) {
         n = s->o->pass.n;
         const Pass **own = ARENA_ARRAY(s->arena, const Pass *, n);

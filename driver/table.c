@@ -51,6 +51,7 @@ const Option options[] = {
      LIST, AT(pass)},
     {"--print-after", "PASS", "print the IR after a pass, or after all", COMPILE | OPT, TEXT, AT(print_after)},
     {"--relaxed", NULL, "sums into shared places in any order: not the same run to run", SOURCE, FLAG, AT(relaxed)},
+    {"--freestanding", NULL, "host: C without the runtime, in one thread and in memory of the caller", COMPILE, FLAG, AT(freestanding)},
     {"--verify-each", NULL, "verify the IR after every pass", SOURCE | OPT, FLAG, AT(verify_each)},
     {"--time-passes", NULL, "print how long each pass took", SOURCE | OPT, FLAG, AT(time_passes)},
     {"--in", "NAME=FILE.npy", "an input, .safetensors too; a scalar by its number (default: by the seed)", RUN | TUNE,

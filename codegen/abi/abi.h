@@ -7,6 +7,11 @@
 /* The part that the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */
 uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
 void public_header(Text *to, Arena *, const Module *, const Program *);
+void public_arguments(Text *to, Arena *, const Module *, const Program *); /* NAME_args, and its extents */
+/* alone.c: the same of a program that stands alone: NAME_run, and how much memory it takes. false after an error. */
+bool alone_source(Text *to, Arena *, const Module *, const Program *, const Memory *);
+void alone_header(Text *to, Arena *, const Module *, const Program *, const Memory *);
+bool alone_has_floats(const Program *);
 const char **public_members(Arena *, const Module *, const Program *); /* of NAME_args: arguments, then sizes */
 void manifest_write(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *, uint64_t hash);
 /* Names for fault records: of n flags, which are the program's, or these and the tensors of packets behind them. */

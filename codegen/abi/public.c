@@ -234,8 +234,20 @@ static void write_functions(Text *to, const char *n) {
     text_printf(to, "int %s_run(%s *, const %s_args *, tile_stream);\nvoid %s_close(%s *);\n", n, n, n, n, n);
 }
 
+void public_arguments(Text *to, Arena *a, const Module *m, const Program *p) {
+    const char **member = public_members(a, m, p);
+    text_add(to, "typedef struct {\n");
+    for (int i = 0; i < p->io.n; i++) write_member(to, a, m, &p->tensor.p[p->io.p[i]], member[i]);
+    for (int i = 0; i < p->dim.n; i++)
+        text_printf(to, "    int64_t %s; /* at most %" PRId64 " */\n", member[p->io.n + i],
+                    m->symbol.p[p->dim.p[i]].bound);
+    if (p->io.n + p->dim.n == 0) text_add(to, "    char unused;\n");
+    text_printf(to, "} %s_args;\n\n", p->name);
+    write_extents(to, p, member);
+}
+
 void public_header(Text *to, Arena *a, const Module *m, const Program *p) {
-    const char **member = public_members(a, m, p), *n = p->name;
+    const char *n = p->name;
     text_printf(to, "/* %s.h: the program %s, made by tilec. Errors: negative TILE_E_ codes, see tile.h. */\n", n, n);
     text_printf(to, "#ifndef TILE_PROGRAM_%s_H\n#define TILE_PROGRAM_%s_H\n\n#include \"tile_program.h\"\n\n", n, n);
     text_add(to, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
@@ -243,14 +255,8 @@ void public_header(Text *to, Arena *a, const Module *m, const Program *p) {
                 "typedef struct %s %s;\n\ntypedef struct {\n    size_t size; /* sizeof(%s_config) */\n} %s_config;\n\n",
                 n, n, n, n);
     text_add(to, "/* Tensors are dense and row-major; of a dimension `n @ axis` they hold this rank's block of ceil(n "
-                 "/ ranks). */\ntypedef struct {\n");
-    for (int i = 0; i < p->io.n; i++) write_member(to, a, m, &p->tensor.p[p->io.p[i]], member[i]);
-    for (int i = 0; i < p->dim.n; i++)
-        text_printf(to, "    int64_t %s; /* at most %" PRId64 " */\n", member[p->io.n + i],
-                    m->symbol.p[p->dim.p[i]].bound);
-    if (p->io.n + p->dim.n == 0) text_add(to, "    char unused;\n");
-    text_printf(to, "} %s_args;\n\n", n);
-    write_extents(to, p, member);
+                 "/ ranks). */\n");
+    public_arguments(to, a, m, p);
     write_functions(to, n);
     text_printf(to, "extern const tile_program %s_program;\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n", n);
 }

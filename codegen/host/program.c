@@ -132,11 +132,11 @@ static bool is_identifier(const Module *m, const Program *p) {
     return false;
 }
 
-static bool emit_host(Writer *w, Text *to) {
+static bool emit_host(Writer *w, Text *to, bool alone) {
     if (!emit_functions(w, to)) return false;
     emit_tasks(w, to);
     emit_task(w, to);
-    emit_task_name(w, to);
+    if (!alone) emit_task_name(w, to);
     return true;
 }
 
@@ -150,7 +150,9 @@ static const char *targets_text(Arena *a, const Targets *t) {
 static void emit_head(const Writer *w, Text *to, const Targets *t) {
     const char *name = w->p->name;
     text_printf(to, "/* %s.c: the program %s for %s, made by tilec. */\n", name, name, targets_text(w->arena, t));
-    text_printf(to, "#include \"%s.h\"\n\n#include \"device/tile_host.h\"\n", name);
+    text_printf(to, "#include \"%s.h\"\n\n", name);
+    if (t->alone && !alone_has_floats(w->p)) text_add(to, "#define TILE_INTEGERS\n");
+    text_printf(to, "#include \"device/%s.h\"\n", t->alone ? "tile_alone" : "tile_host");
     text_add(to, t->ngpu ? "#include \"device/tile_image.h\"\n\n" : "\n");
 }
 
@@ -165,8 +167,13 @@ bool c_emit(const Module *m, const Program *program, const Targets *t, Text *sou
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++)
         c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
     emit_head(&w, source, t);
-    bool good = is_identifier(m, p) && memory_make(w.arena, m, p, &w.memory) && (!t->host || emit_host(&w, source));
-    if (good) {
+    bool (*make)(Arena *, const Module *, const Program *, Memory *) = t->alone ? memory_make_alone : memory_make;
+    bool good = is_identifier(m, p) && make(w.arena, m, p, &w.memory) && (!t->host || emit_host(&w, source, t->alone));
+    if (good && t->alone) {
+        good = alone_source(source, w.arena, m, p, &w.memory);
+        alone_header(header, w.arena, m, p, &w.memory);
+        manifest_write(manifest, w.arena, m, p, &w.memory, t, text_hash(source->p, source->n));
+    } else if (good) {
         if (t->ngpu) launch_source(source, w.arena, &c_backend, m, p, &w.memory, t);
         uint64_t hash = public_source(source, w.arena, m, p, &w.memory, t);
         public_header(header, w.arena, m, p);

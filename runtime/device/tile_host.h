@@ -13,12 +13,14 @@
 
 #include <math.h>
 
-typedef _Float16 tile_f16;
+/* Other tasks add to the same place. */
+#define TILE_ADD_TO(to, T, PLUS)                                                                                       \
+    T seen, sum;                                                                                                       \
+    __atomic_load(to, &seen, __ATOMIC_RELAXED);                                                                        \
+    do sum = PLUS;                                                                                                     \
+    while (!__atomic_compare_exchange(to, &seen, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 
-#include "device/tile_scalar.h"
-
-#define TILE_START(elem, p) (*(p))
-#include "device/tile_ragged.h"
+#include "device/tile_c.h"
 
 /* Ends a task that finds no groups: a start is wrong. */
 static inline int tile_refuse_starts(const tile_task *t, const char *name, int64_t at, int64_t seen) {
@@ -29,52 +31,6 @@ static inline int tile_refuse_starts(const tile_task *t, const char *name, int64
     why.name[sizeof why.name - 1] = 0;
     return tile_give_up(t, why);
 }
-
-static inline float tile_f32_of_f16(tile_f16 x) { return (float)x; }
-static inline tile_f16 tile_f16_of_f32(float x) { return (tile_f16)x; }
-
-static inline uint32_t tile_bits_of_f16(tile_f16 x) {
-    uint16_t u;
-    __builtin_memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static inline tile_f16 tile_f16_of_bits(uint32_t u) {
-    tile_f16 x;
-    __builtin_memcpy(&x, &(uint16_t){(uint16_t)u}, sizeof x);
-    return x;
-}
-
-/* The same pointer, and the compiler does not know it. */
-static inline const void *tile_anew(const void *p) {
-    __asm__("" : "+r"(p));
-    return p;
-}
-
-static inline void *tile_at(void *base, size_t bytes) { return (char *)base + bytes; }
-
-/* ---- sums into memory that other tasks also add to ---- */
-
-#define TILE_ATOMIC_ADD(name, T, PLUS)                                                                                 \
-    static inline void tile_atomic_add_##name(T *to, T x) {                                                            \
-        T seen, sum;                                                                                                   \
-        __atomic_load(to, &seen, __ATOMIC_RELAXED);                                                                    \
-        do sum = PLUS;                                                                                                 \
-        while (!__atomic_compare_exchange(to, &seen, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                 \
-    }
-
-TILE_ATOMIC_ADD(f32, float, seen + x)
-TILE_ATOMIC_ADD(f64, double, seen + x)
-TILE_ATOMIC_ADD(i32, int32_t, tile_add_i32(seen, x))
-TILE_ATOMIC_ADD(i64, int64_t, tile_add_i64(seen, x))
-
-#include "device/tile_math.h"
-
-#include "device/tile_dot_memory.h"
-
-#include "device/tile_few.h"
-
-#include "device/tile_gathered.h"
 
 #include "device/tile_nontemporal.h"
 
