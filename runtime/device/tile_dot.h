@@ -12,6 +12,8 @@ enum { TILE_VECTOR = 64, TILE_ROWS = 6, TILE_ACROSS = 4 };
 enum { TILE_VECTOR = 32, TILE_ROWS = 6, TILE_ACROSS = 2 };
 #elif defined __aarch64__
 enum { TILE_VECTOR = 16, TILE_ROWS = 6, TILE_ACROSS = 4 };
+#elif defined __arm__ && !defined __ARM_NEON /* no vectors: what 16 registers hold */
+enum { TILE_VECTOR = 8, TILE_ROWS = 2, TILE_ACROSS = 1 };
 #else
 enum { TILE_VECTOR = 16, TILE_ROWS = 6, TILE_ACROSS = 2 };
 #endif

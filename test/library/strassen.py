@@ -24,6 +24,6 @@ for name, x, o, r, window, stride in (("first", normal(2, 13, 10, 1), 6, 9, (10,
     t = np.einsum("bijuvc,ouvc->bijo", patches(x, *window, stride), B) * a
     run(name, {"x": x, "B": B, "a": a, "C": C}, {"y": t @ C.T})
 
-x, B, a, C = normal(2, 7, 5, 70), codes(3, 3, 3, 70), normal(3, 70), codes(3, 70)
-run("depthwise", {"x": x, "B": B, "a": a, "C": C},
-    {"y": np.einsum("bijuvc,ruvc,rc->bijc", patches(x, 3, 3, 2), B, a * C)})
+x, B, a = normal(2, 7, 5, 70), codes(3, 3, 3, 70), normal(3, 70)
+run("depthwise", {"x": x, "B": B, "a": a},
+    {"y": np.einsum("bijuvc,ruvc,rc->bijc", patches(x, 3, 3, 2), B, a)})
