@@ -45,7 +45,7 @@ config.substitutions += [
 # Features that a test may REQUIRE; without one it counts as unsupported, by name.
 if os.path.isdir(shared):
     config.available_features.add("shared-data")
-for tool in ("clang-22", "nvcc", "hipcc", "mpirun", "mkdocs", "chromium", "node", "nvim"):
+for tool in ("clang-22", "nvcc", "hipcc", "mpirun", "mkdocs", "chromium", "node", "nvim", "arm-none-eabi-gcc", "qemu-system-arm"):
     if shutil.which(tool):
         config.available_features.add(tool)
 config.available_features.add(platform.machine())

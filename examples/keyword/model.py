@@ -90,8 +90,8 @@ def layers(w, x):
 
 
 def point(values, most, ratio=None, before=0):
-    """Bits behind the point: as many as the values allow, and a scale below 1."""
-    bits = int(np.floor(np.log2(most / np.abs(values).max())))
+    """Bits behind the point: as many as the values allow, and a scale below 1. In 8 bits one value of 200 is cut."""
+    bits = int(np.floor(np.log2(most / np.quantile(np.abs(values), 1 if most > 127 else 0.995))))
     while ratio is not None and np.abs(ratio).max() * 2.0 ** (bits - before) >= 1:
         bits -= 1
     return bits
@@ -105,7 +105,7 @@ def scale(ratio, shift):
 
 def fixed(w, seen, kind):
     """Weights for q7 or q15, by the values that the network has for `seen`; and the bits behind the point of x."""
-    most, x_point, shift = (127, 4, 8) if kind == "q7" else (32767, 12, 15)
+    most, x_point, more, shift = (127, 4, 7, 9) if kind == "q7" else (32767, 12, 3, 12)
     values, out, at = layers(w, seen), {}, x_point
 
     def bias(b, c):
@@ -128,6 +128,7 @@ def fixed(w, seen, kind):
         step(prefix + "a" + suffix, w[prefix + "a" + suffix])
         step(prefix + "c" + suffix, w[prefix + "c" + suffix], w[prefix + "b" + suffix], prefix + "b" + suffix)
     out |= {name: w[name] for name in ("W", "V", "theta")}
+    at += more  # of z, the mean
     first = 2.0 ** (point(values["w"], 32767) - at)
     while first * 2 ** shift > 32767:
         first /= 2

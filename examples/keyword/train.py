@@ -1,6 +1,6 @@
 """Trains the network of keyword.tile on synthetic words, and writes its weights.
 
-usage: train.py WEIGHTS.safetensors [STEPS]
+usage: train.py WEIGHTS.safetensors [STEPS SOUNDS]
 
 Latent weights are floats; each step computes with the codes -1, 0 and 1 that they round to, and gradients go to the
 latent ones as they are (straight through). A code is 0 where its weight is below 0.7 of the mean magnitude (Li et al.,
@@ -15,7 +15,7 @@ import numpy as np
 import model
 import sounds
 
-SAMPLES, BATCH, RATE = 6000, 64, 2e-3
+BATCH, RATE = 64, 2e-3
 
 
 def ternary(w):
@@ -30,8 +30,7 @@ class Network:
         for name, shape in model.CODES.items():
             self.latent[name] = random.standard_normal(shape).astype(np.float32) * np.float32(0.5)
         for name, shape in model.SCALES.items():
-            near = 1.0 if name.startswith("a") else 1.0
-            self.latent[name] = np.full(shape, near, np.float32)
+            self.latent[name] = np.ones(shape, np.float32)
         for name, shape in model.BIASES.items():
             self.latent[name] = np.zeros(shape, np.float32)
         self.latent["theta"] = random.standard_normal(model.THETA).astype(np.float32) * np.float32(0.3)
@@ -140,12 +139,12 @@ def forward(w, x, sharp):
         y = add(biased_relu, add(scaled, add(product, y, "C" + name), "c" + name), "b" + name)
     z = y.reshape(len(x), -1, y.shape[1]).mean(1)
     places = len(y) // len(x)
-    score, back_tree = tree(z * np.float32(model.LAST), w["W"], w["V"], w["theta"], sharp)
+    score, back_tree = tree(z, w["W"], w["V"], w["theta"], sharp)
 
     def back(g):
         gz, gw, gv, gt = back_tree(g)
         gradient = {"W": gw, "V": gv, "theta": gt}
-        g = np.repeat(gz * np.float32(model.LAST) / places, places, 0)
+        g = np.repeat(gz / places, places, 0)
         for step, names in reversed(tape):
             g, gradient[names[0]] = step(g)
         return gradient
@@ -162,12 +161,12 @@ def loss(score, label):
     return p / len(p), right
 
 
-def train(steps):
+def train(steps, samples):
     random = np.random.default_rng(3)
-    x, label = sounds.samples(SAMPLES, 1)
+    x, label = sounds.samples(samples, 1)
     network, seen, begin = Network(random), 0.0, time.time()
     for step in range(steps):
-        pick = random.integers(0, SAMPLES, BATCH)
+        pick = random.integers(0, samples, BATCH)
         score, back = forward(network.weights(), x[pick], 1 + 7 * step / steps)
         g, right = loss(score, label[pick])
         network.update(back(g), RATE * min(1, 3 * (1 - step / steps)))
@@ -178,4 +177,5 @@ def train(steps):
 
 
 if __name__ == "__main__":
-    model.save(sys.argv[1], model.stored(train(int(sys.argv[2]) if len(sys.argv) > 2 else 2000), ternary))
+    numbers = [int(word) for word in sys.argv[2:]] or [3000, 6000]
+    model.save(sys.argv[1], model.stored(train(*numbers).latent, ternary))

@@ -83,11 +83,11 @@ TILE_INLINE tile_fetch tile_fetch_of(const void *from, int64_t rows, int64_t byt
         int64_t i = 0;                                                                                                 \
         for (; i + TILE_ROWS <= m; i += TILE_ROWS)                                                                     \
             tile_block_##NAME(TILE_ROWS, vectors, k, a + i * lda, lda, b, ldb, c + i * ldc, ldc, f);                   \
-        if (i + 4 <= m) {                                                                                              \
+        if (TILE_ROWS > 4 && i + 4 <= m) {                                                                             \
             tile_block_##NAME(4, vectors, k, a + i * lda, lda, b, ldb, c + i * ldc, ldc, f);                           \
             i += 4;                                                                                                    \
         }                                                                                                              \
-        if (i + 2 <= m) {                                                                                              \
+        if (TILE_ROWS > 2 && i + 2 <= m) {                                                                             \
             tile_block_##NAME(2, vectors, k, a + i * lda, lda, b, ldb, c + i * ldc, ldc, f);                           \
             i += 2;                                                                                                    \
         }                                                                                                              \
