@@ -3,7 +3,7 @@
 usage: export.py WEIGHTS.safetensors FOLDER [SOUNDS]
 
 Writes to the folder: x.npy and label.npy, SOUNDS new sounds (default: 200); for q7 and q15 each q7.npy, the same sounds
-in fixed point, q7.safetensors and q7.h, the weights as arrays of C with the first 8 sounds.
+in fixed point, q7.safetensors, and a header with the weights as arrays of C and the first 8 sounds.
 """
 import os
 import sys
