@@ -1,6 +1,6 @@
 /* tile_alone.h: what the C of a program calls that stands alone (tilec compile --freestanding): tile_host.h without the
    runtime. One thread runs all tasks in order, so that nothing waits. TILE_INTEGERS: the program has no floats, and
-   wants no mathematical library. It calls memcpy, memmove and memset. */
+   wants no mathematical library. Compilers call memcpy, memmove and memset. */
 #ifndef TILE_DEVICE_TILE_ALONE_H
 #define TILE_DEVICE_TILE_ALONE_H
 
