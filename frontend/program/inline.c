@@ -262,6 +262,7 @@ static void stored_add(Inline *x, const Expr *e, const Variable *w, ParamDecl *p
     for (int d = 0; d < a.ndim; d++) a.dim[d] = w->stands->dim[d];
     vec_push(c->arena, &x->stored, *p);
     vec_push(c->arena, &x->stands, a);
+    p->type.elem = name_of(c->m->names, elem_text(w->stands->elem));
     p->type.format = w->format->name;
     for (int i = 0; i < w->format->params.n; i++) {
         const Variable *part = variable_find(c->scope, name_inside(c->f, w->name, w->format->params.p[i].name));

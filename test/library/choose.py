@@ -24,8 +24,8 @@ def mark(a, n, m=21, k=5):
 
 
 x = normal(21, 21)
-for a, n in [(2.0, 18), (10.0, 10), (30.0, 4), (29.5, 4)]:
-    for k in (4, 5) if a > 20 else (5,):
+for a, n in [(2.0, 18), (10.0, 10), (30.0, 4), (29.5, 4), (np.nan, 4)]:
+    for k in (5,) if a <= 20 else (4, 5):
         y, z = mark(a, n, k=k)
         run("marks", {"x": x, "r": normal(n), "a": np.float32(a)}, {"y": y * x, "z": z * x}, 1e-6, [f"-DK={k}"])
 

@@ -60,6 +60,8 @@ def outside():
 for rows, columns in ((1, 3), (64, 200), (131, 77)):
     compressed(rows, columns, *matrix(rows, columns))
 outside()
+row = np.sort(np.concatenate((np.full(9000, 3), random.integers(4, 40, 30)))).astype(np.int32)  # one enormous row
+compressed(40, 60, row, random.integers(0, 60, row.size).astype(np.int32), normal(row.size))
 nothing = np.zeros(0, np.int32)
 compressed(5, 4, nothing, nothing, normal(0))
 
