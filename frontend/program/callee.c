@@ -8,12 +8,22 @@
 
 #include <string.h>
 
-const CollInfo coll_local = {.name = "local", .suffix = "local", .takes = PLACE_S, .gives = PLACE_V};
+static const CollInfo coll_local = {.name = "local", .suffix = "local", .takes = PLACE_S, .gives = PLACE_V};
+
+const CollInfo coll_blocks = {.name = "blocks", .suffix = "blocks", .takes = PLACE_V, .gives = PLACE_S};
+
+/* Other ways to see a tensor: nothing moves. */
+static const CollInfo *const views[] = {&coll_local, &coll_blocks};
+enum { VIEWS = sizeof views / sizeof *views };
+
+bool coll_is_view(const CollInfo *info) { return info == &coll_local || info == &coll_blocks; }
 
 static const CollInfo *coll_named(Name name) {
     for (int i = 0; i < COLL_COUNT; i++)
         if (strcmp(coll_info[i].name, name) == 0) return &coll_info[i];
-    return strcmp(coll_local.name, name) == 0 ? &coll_local : NULL;
+    for (int i = 0; i < VIEWS; i++)
+        if (strcmp(views[i]->name, name) == 0) return views[i];
+    return NULL;
 }
 
 static const Variable *weight_of(const Scope *s, const Expr *e) {
@@ -49,10 +59,9 @@ const Decl *callee_decl(const Scope *s, const Expr *e) {
 }
 
 static const char *coll_near(Name name) {
-    const char *list[COLL_COUNT + 1];
-    for (int i = 0; i < COLL_COUNT; i++) list[i] = coll_info[i].name;
-    list[COLL_COUNT] = coll_local.name;
-    return spelling_nearest(name, list, COLL_COUNT + 1);
+    const char *list[COLL_COUNT + VIEWS];
+    for (int i = 0; i < COLL_COUNT + VIEWS; i++) list[i] = (i < COLL_COUNT ? &coll_info[i] : views[i - COLL_COUNT])->name;
+    return spelling_nearest(name, list, COLL_COUNT + VIEWS);
 }
 
 void callee_unknown(const Scope *s, const Expr *e) {

@@ -24,7 +24,8 @@ typedef struct {
 } Callee;
 
 /* No collective: what a rank has of a split tensor, as a value of its own. */
-extern const CollInfo coll_local;
+extern const CollInfo coll_blocks; /* V seen as S */
+bool coll_is_view(const CollInfo *); /* it, or `local`: S seen as V */
 
 Callee callee_find(const Scope *, const Expr *);
 const Decl *callee_decl(const Scope *, const Expr *); /* of a KERNEL or PROGRAM, else NULL */

@@ -1,4 +1,4 @@
-/* coll.c: collectives and local: what they take, what they give, their optional arguments.
+/* coll.c: collectives, local and blocks: what they take, what they give, their optional arguments.
    all_gather S to R, reduce_scatter P to S, all_reduce P to R, all_to_all S(d) to S(e), stack, broadcast and permute of
    V. */
 #include "frontend/program/callee.h"
@@ -215,8 +215,18 @@ static bool number_fits(CollCall *k) {
                   "ranks count from 0");
 }
 
+/* Each rank has its block, as long as blocks are. */
+static bool are_blocks(const CollCall *k) {
+    if (tensor_split(source_of(k), k->axis) >= 0) return true;
+    return refuse(k, k->x.loc, "not-blocks",
+                  SAY(k, "the ranks' values of '%s' are no blocks of a dimension over '%s'", tensor_text(k->c->graph, &k->x),
+                      k->c->m->axis.p[k->axis].name),
+                  "blocks(..) takes what kernels make of local(..), in its extents; stack(..) puts other values side by side");
+}
+
 static bool call_fits(CollCall *k) {
     const CollInfo *info = k->info;
+    if (info == &coll_blocks) return are_blocks(k);
     if (info->splits && !target_dim(k, info->gathers ? tensor_split(source_of(k), k->axis) : -1)) return false;
     if (info->argument && !number_fits(k)) return false;
     return info->takes != PLACE_V || blocks_equal(k);
@@ -282,10 +292,10 @@ static ProgValue node_add(CollCall *k, bool last) {
     return prog_tensor(c->graph, n.dst, k->e->loc);
 }
 
-static ProgValue local_view(const CollCall *k) {
+static ProgValue placed_view(const CollCall *k) {
     ProgValue v = k->x;
     v.loc = k->e->loc;
-    v.place[k->axis] = (Place){.kind = PLACE_V};
+    v.place[k->axis] = (Place){.kind = k->info->gives};
     return v;
 }
 
@@ -300,7 +310,7 @@ static ProgValue axes_lower(CollCall *k) {
     for (int a = k->axes; a >= 0; a = axes_rest(a)) {
         k->axis = axes_first(a);
         if (!call_fits(k)) return prog_error(k->e->loc);
-        k->x = k->info == &coll_local ? local_view(k) : node_add(k, axes_rest(a) < 0);
+        k->x = coll_is_view(k->info) ? placed_view(k) : node_add(k, axes_rest(a) < 0);
         if (k->x.kind != PROG_TENSOR) return k->x;
     }
     return k->x;
@@ -323,9 +333,9 @@ ProgValue collective_lower(Prog *c, const Expr *e, const CollInfo *info, const E
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
     bool scalar = k.x.kind == PROG_TENSOR && value_tensor(c->graph, &k.x).ndim == 0;
-    if (k.info != &coll_local) k.x = source_whole(c, k.x);
+    if (!coll_is_view(k.info)) k.x = source_whole(c, k.x);
     if (k.x.kind != PROG_TENSOR || !options_read(&k) || !axes_find(&k)) return prog_error(e->loc);
     ProgValue r = axes_lower(&k);
-    bool whole = r.kind == PROG_TENSOR && !k.info->stacks && k.info != &coll_local;
+    bool whole = r.kind == PROG_TENSOR && !k.info->stacks && !coll_is_view(k.info);
     return scalar && whole ? scalar_of(c->graph, r) : r;
 }
