@@ -117,7 +117,6 @@ static bool add_libtile(Arena *a, Words *argv, const char *to) {
 static bool run_compiler(const Outputs *out, const Program *p, const char *dir, Kind kind, const char *to, const char *as) {
     const Session *s = out->s;
     const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena), *source = program_path(s, p, dir, "c");
-    if (!runtime) return false;
     const char *last[] = {"-fPIC", getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG", kind == OBJECT ? "-c" : "-shared",
                           arena_format(s->arena, "-I%s/include", runtime), arena_format(s->arena, "-I%s", runtime),
                           arena_format(s->arena, "-Wa,-I,%s", dir), source, "-o", to, "-lm", NULL};
@@ -141,6 +140,7 @@ static bool compile_c(const Outputs *out, const Program *p, const char *dir, Kin
     const Session *s = out->s;
     for (int i = 0; i < out->ngpu; i++)
         if (!device_compile(s, p, &out->gpu[i].target, dir)) return false;
+    if (!runtime_folder(s->arena) || (kind == LIBRARY && !libtile_folder(s->arena))) return false; /* which has told */
     const char *temporary = arena_format(s->arena, "%s/.tilec-%ld", dir, (long)getpid());
     bool compiled = run_compiler(out, p, dir, kind, temporary, to);
     if (compiled && rename(temporary, to) == 0) return true;

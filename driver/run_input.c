@@ -194,11 +194,27 @@ static bool load_input(Run *r, int i, const Binding *given) {
     return false;
 }
 
+/* Runs take any floats: who gives others than are drawn may not know it. */
+static void floats_look(const Run *r, int i) {
+    const Tensor *t = run_tensor(r, i);
+    const Array *a = &r->io[i];
+    if (t->above == t->below) return;
+    for (int64_t at = 0, n = array_count(a); at < n; at++) {
+        const double x = array_get(a, at);
+        if (x >= t->above && x <= t->below) continue;
+        fprintf(stderr, "tilec: note: '%s' is declared in %g .. %g, and is %g at ", t->name, t->above, t->below, x);
+        array_place_print(stderr, a, at);
+        fputs("; nothing looks at that in a run\n", stderr);
+        return;
+    }
+}
+
 static bool load_inputs(Run *r) {
     for (int i = 0; i < r->p->io.n; i++) {
         const Tensor *t = run_tensor(r, i);
         const Binding *given = run_reads(t) ? binding_of(r, t->name, false) : NULL;
         if (given && !load_input(r, i, given)) return false;
+        if (given) floats_look(r, i);
     }
     return true;
 }

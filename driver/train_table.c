@@ -90,5 +90,6 @@ bool samples_read(Arena *a, const char *path, Samples *s) {
         good = line_split(&t, at) && (t.line == 1 ? names_read(&t, s) : sample_read(&t, s));
         at = next;
     }
+    if (good && !t.line) return fprintf(stderr, "tilec: error: %s: the table is empty; its first line names features, then arms\n", path), false;
     return good && (s->sample.n > 0 || wrong(&t, "no samples", ""));
 }
