@@ -19,6 +19,7 @@ typedef struct {
     const RankJob *job;
     int rank;
     const char *group;
+    FILE *prints; /* lines of this rank, which come out in the order of ranks; NULL: the program has none */
 } Rank;
 
 static double seconds_now(void) {
@@ -81,6 +82,22 @@ static int run_instance(const Rank *r, tile_mesh *mesh) {
     return code;
 }
 
+/* Runs that are timed have told all before. */
+static void line_keep(void *context, const char *line) {
+    const Rank *r = context;
+    if (r->prints && r->job->runs == 1) fprintf(r->prints, "%s\n", line);
+}
+
+static void prints_show(const Rank *r) {
+    char part[4096];
+    size_t n;
+    if (!r->prints) return;
+    rewind(r->prints);
+    while ((n = fread(part, 1, sizeof part, r->prints)) > 0) fwrite(part, 1, n, stdout);
+    fclose(r->prints);
+    fflush(stdout);
+}
+
 static int run_rank(const Rank *r, bool process) {
     const RankJob *j = r->job;
     tile_mesh_config config = {.size = sizeof config, .rank = process ? 0 : r->rank, .nranks = process ? 0 : j->nranks,
@@ -91,8 +108,9 @@ static int run_rank(const Rank *r, bool process) {
     RankResult *result = j->result[r->rank];
     int code = tile_mesh_open(&config, &mesh);
     if (code) snprintf(result->text, sizeof result->text, "%s", tile_last_error());
-    else code = run_instance(r, mesh);
+    else tile_mesh_print(mesh, line_keep, (void *)r), code = run_instance(r, mesh);
     if (mesh) tile_mesh_close(mesh);
+    if (r->prints) fflush(r->prints);
     return result->code = code;
 }
 
@@ -136,12 +154,13 @@ bool ranks_run(const RankJob *j) {
     Rank *rank = ARENA_ARRAY(j->o->arena, Rank, j->nranks);
     const char *group = arena_format(j->o->arena, "tilec-%ld-%d", (long)getpid(), started++);
     for (int i = 0; i < j->nranks; i++) {
-        rank[i] = (Rank){j, i, group};
+        rank[i] = (Rank){j, i, group, j->program->nprints ? tmpfile() : NULL};
         j->result[i]->code = TILE_E_SYS;
         snprintf(j->result[i]->text, sizeof j->result[i]->text, "the rank ended early");
     }
     if (j->o->processes) run_processes(j, rank);
     else run_threads(j, rank);
+    for (int i = 0; i < j->nranks; i++) prints_show(&rank[i]);
     bool good = true;
     for (int i = 0; i < j->nranks; i++) good = good && j->result[i]->code == TILE_OK;
     return good;

@@ -41,6 +41,10 @@ int run_interp(Run *, RunBounds); /* run_check.c: before any pass; an exit code 
 bool reference_open(const Run *, int64_t ranks, Run *reference);
 bool same_extents(const Run *, const Run *reference); /* the arguments are what the reference takes: no extent counts ranks */
 
+/* run_print.c: records of print and of assertions in the interpreter, for one run of it */
+const InterpPrints *run_prints(const Run *);
+bool run_prints_show(const InterpPrints *); /* sorted; false: an assertion failed, of which it has told */
+
 int run_stop(Run *); /* run_stop.c: of a program before the passes, as --stop-at says; an exit code */
 
 /* run_check.c: the results against the interpreter's on the same arguments, which are given as they were; an exit code */

@@ -79,6 +79,7 @@ int run_interp(Run *r, RunBounds bounds) {
     InterpOptions io = {.sym = r->sym,
                         .seed = (uint64_t)r->s.o->seed,
                         .once = true,
+                        .prints = bounds == NO_BOUNDS ? run_prints(r) : NULL,
                         .bounds = bounds != NO_BOUNDS,
                         .expected = bounds == EXPECTED_BOUNDS,
                         .roles = bounds == NO_BOUNDS};
@@ -86,6 +87,7 @@ int run_interp(Run *r, RunBounds bounds) {
     Progress *progress = progress_begin(r->s.arena, bounds != NO_BOUNDS ? "checking with the interpreter" : "interpreting");
     bool good = interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report);
     progress_end(progress);
+    if (io.prints && !run_prints_show(io.prints)) return EXIT_RUN;
     if (good) return EXIT_OK;
     interp_report_print(r->p, &report, stderr);
     return EXIT_RUN;

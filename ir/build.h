@@ -32,6 +32,7 @@ Value *build_contract(Builder *, Value *, Value *, Value *acc, const int16_t *ov
 Value *build_mma(Builder *, Value *, Value *, Value *acc, const int16_t *over, int nover, Name by); /* in roles */
 Value *build_load(Builder *, int param, const Span *sub, int nsub);
 Value *build_group(Builder *, int range);                       /* of a ragged range of the grid */
+Op *build_print(Builder *, OpKind, Value *x, Value *when, Value *const *place, int n, Name text);
 Op *build_store(Builder *, int param, const Span *sub, int nsub, Value *, StoreMode);
 /* for: returns the op with its body region and one body argument and one result per initial value;
    end the body with build_yield. */

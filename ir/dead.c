@@ -65,7 +65,7 @@ static void need_merge(Dead *d, const Op *loop) {
 /* It does something, beside giving results. */
 static bool has_effect(const Op *op) {
     return op->kind == OP_STORE || op->kind == OP_PUT || op->kind == OP_COPY || op->kind == OP_WRITE ||
-           op->kind == OP_GET || op->kind == OP_FREE || op->kind == OP_GROUP || op_info[op->kind].class == CLASS_SYNC;
+           op->kind == OP_GET || op->kind == OP_FREE || op->kind == OP_GROUP || op_info[op->kind].class == CLASS_SYNC || op_info[op->kind].class == CLASS_PRINT;
 }
 
 static void need_roots(Dead *d, const Region *r) {

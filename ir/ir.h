@@ -19,6 +19,7 @@
 enum { SOURCE_RANGES = 8 }; /* of the language: of a grid and of a tile */
 /* What collectives make has one more, for ranks: a copy to or from each peer a range. */
 enum { MAX_RANGES = SOURCE_RANGES + 1, MAX_AXES = 3, MAX_TERMS = 6, MAX_RANKS = 4096 };
+enum { PRINT_PLACES = 8 }; /* of a record of `print`, as in runtime/device/tile_print.h */
 #define MAX_EXTENT ((int64_t)1 << 40)      /* largest extent, offset and bound */
 #define MAX_BYTES (((int64_t)1 << 51) - 1) /* of a tensor: those of all ranks are counted in 64 bits */
 
@@ -378,6 +379,7 @@ bool tensor_is_constant(const Program *, int tensor); /* an input, such as weigh
 void kernel_remove_dead(Kernel *);
 int kernel_regions(const Kernel *); /* the body, then what roles compute of scalars, then the roles */
 Region *kernel_region(const Kernel *, int);
+bool kernel_prints(const Kernel *); /* it leaves records of elements */
 Region *region_new(Module *, Op *parent);
 Value *region_arg(Module *, Kernel *, Region *, Type, Name);
 

@@ -201,6 +201,15 @@ Op *build_store(Builder *b, int param, const Span *sub, int nsub, Value *x, Stor
     return op;
 }
 
+Op *build_print(Builder *b, OpKind kind, Value *x, Value *when, Value *const *place, int n, Name text) {
+    Op *op = op_append(b, kind);
+    vec_push(b->m->arena, &op->arg, x);
+    vec_push(b->m->arena, &op->arg, when);
+    for (int i = 0; i < n; i++) vec_push(b->m->arena, &op->arg, place[i]);
+    op->by = text;
+    return op;
+}
+
 Op *build_for(Builder *b, int range, Value *lo, Value *hi, Value *const *init, int ninit) {
     REQUIRE(range >= b->k->ngrid && range < b->k->range.n);
     Op *op = op_append(b, OP_FOR);

@@ -26,6 +26,7 @@ int op_attributes(OpKind kind) {
         [CLASS_DOT] = HAS_OVER | HAS_RANGE,
         [CLASS_MEMORY] = HAS_PARAM | HAS_SUB,
         [CLASS_SYNC] = HAS_FLAG | HAS_SUB,
+        [CLASS_PRINT] = HAS_BY,
         [CLASS_ROLE] = 0,
     };
     return of_class[op_info[kind].class] | op_info[kind].has;

@@ -20,3 +20,9 @@ Op *walk_next(const Op *op, const Region *root) {
         if (first_of(op->region[i])) return op->region[i]->first;
     return walk_past(op, root);
 }
+
+bool kernel_prints(const Kernel *k) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        if (op_info[op->kind].class == CLASS_PRINT) return true;
+    return false;
+}

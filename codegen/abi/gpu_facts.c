@@ -1,6 +1,7 @@
 /* gpu_facts.c: facts that the kernels of a GPU program are told at run time: ranks, flags, declared ranges of inputs.
    */
 #include "codegen/codegen.h"
+#include "codegen/text/print.h"
 #include "ir/poly/relation.h"
 #include "target/matrix.h"
 
@@ -13,7 +14,7 @@ bool gpu_looks_at_values(const Program *p) {
 bool gpu_has_task(const Module *m, const Program *p) {
     for (int i = 0; i < p->node.n; i++)
         if (p->node.p[i]->kind == NODE_CALL && kernel_is_ragged(p->node.p[i]->kernel)) return true; /* starts may be refused */
-    return gpu_has_ends(m, p);
+    return print_count(p) > 0 || gpu_has_ends(m, p);
 }
 
 bool gpu_has_ends(const Module *m, const Program *p) {

@@ -1,6 +1,7 @@
 /* public.c: a program's public text: its description for the runtime, the functions that its users call, and their
    header. */
 #include "codegen/abi/abi.h"
+#include "codegen/text/print.h"
 #include "runtime/include/tile.h" /* TILE_ABI */
 
 #include <inttypes.h>
@@ -103,9 +104,18 @@ static void write_gpus(Text *to, const char *name, int n, bool task) {
     text_printf(to, "    .arg_at = %s_arg_at, .dim_at = %s_dim_at,\n", name, name);
 }
 
+static void write_prints(Text *to, Arena *a, const Program *p) {
+    const Sites site = print_sites(a, p);
+    if (!site.n) return;
+    text_printf(to, "static const char *const %s_print[] = {\n", p->name);
+    for (int i = 0; i < site.n; i++) text_printf(to, "    \"%s\",\n", c_string(a, site.p[i]->by));
+    text_add(to, "};\n\n");
+}
+
 static void write_program(Text *to, const Module *m, const Program *p, const Memory *l, const Targets *t,
                           uint64_t hash) {
     const char *name = p->name;
+    const int nprints = print_count(p);
     text_printf(
         to, "const tile_program %s_program = {\n    .abi = %d, .name = \"%s\", .hash = UINT64_C(0x%016" PRIx64 "),\n",
         name, TILE_ABI, name, hash);
@@ -117,6 +127,7 @@ static void write_program(Text *to, const Module *m, const Program *p, const Mem
     if (t->host && p->flag.n) text_printf(to, "    .nflags = %d, .flag = %s_flag,\n", p->flag.n, name);
     if (t->host) write_host(to, name, l, t->workers);
     if (t->ngpu) write_gpus(to, name, t->ngpu, gpu_has_task(m, p));
+    if (nprints) text_printf(to, "    .nprints = %d, .print = %s_print,\n", nprints, name);
     text_add(to, "};\n\n");
 }
 
@@ -157,6 +168,7 @@ uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, co
     const char *n = p->name;
     write_args(to, a, p);
     write_dims(to, a, m, p);
+    write_prints(to, a, p);
     if (t->host) flags_source(to, a, p, arena_format(a, "%s_flag", p->name), p->flag.n);
     uint64_t hash = text_hash(to->p, to->n);
     for (int i = 0; i < t->ngpu; i++) hash ^= text_hash(t->gpu[i].text.p, t->gpu[i].text.n);

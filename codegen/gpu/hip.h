@@ -153,6 +153,7 @@ void hip_first_tiles(Fn *, const Op *loop); /* pipeline_loads.c */
 void hip_next_tiles(Fn *, const Op *);
 bool hip_is_unrolled(Fn *, const Op *loop); /* unroll.c */
 void hip_store(Fn *, const Op *);
+void hip_print(Fn *, const Op *);
 bool hip_run_is_multiple(Fn *, const Op *, int range, int64_t of); /* likewise where its tiles begin */
 void hip_reduce(Fn *, const Op *);
 void hip_deferred_sums(Fn *, const Op *loop);

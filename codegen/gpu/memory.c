@@ -1,6 +1,7 @@
 /* memory.c: loads and stores of tiles. Up to 16 bytes of a thread go at once where its registers are neighbours in
    memory that begin at multiples. Positions past the end of a range are 0 or dropped. */
 #include "codegen/gpu/hip.h"
+#include "codegen/text/print.h"
 
 #include <inttypes.h>
 
@@ -322,6 +323,15 @@ static void store_lines(Nest *n, const Op *op, Run run, const Tile *from, const 
     n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);
     if (when) nest_line(n, n->n, "if (%s)", when);
     nest_line(n, n->n, "%s%s", when ? "    " : "", text);
+}
+
+void hip_print(Fn *f, const Op *op) {
+    const Value *x = op->arg.p[0];
+    const Layout *l = held_layout(f, x);
+    Nest n = l ? nest_over(f, l, 0) : nest_new(f, NULL, 0);
+    n.guard = first_copy(f, l);
+    print_lines(&n, op, l ? mask_text(&n, x->type) : NULL);
+    nest_print(&n);
 }
 
 void hip_store(Fn *f, const Op *op) {

@@ -45,6 +45,8 @@ static void step(Fn *f, const Op *op) {
     switch (op->kind) {
     case OP_LOAD: hip_load(f, op); break;
     case OP_STORE: hip_store(f, op); break;
+    case OP_PRINT:
+    case OP_ASSERT: hip_print(f, op); break;
     case OP_WAIT: emit_wait(f, op); break;
     case OP_SIGNAL: emit_signal(f, op); break;
     case OP_DOT: hip_dot(f, op); break;

@@ -23,6 +23,7 @@ static Nest nest(Fn *f, const Tile *t) {
 static void step(Fn *f, const Op *op) {
     switch (op_info[op->kind].class) {
     case CLASS_MEMORY: emit_store(f, op); break;
+    case CLASS_PRINT: emit_print(f, op); break;
     case CLASS_DOT: emit_dot(f, op); break;
     case CLASS_PREFIX: emit_prefix(f, op); break;
     case CLASS_REDUCE: emit_reduce(f, op); break;

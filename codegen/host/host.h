@@ -26,6 +26,7 @@ void c_place(Fn *, Tile *, const char *name);
 /* ---- steps ---- */
 
 void emit_store(Fn *, const Op *);
+void emit_print(Fn *, const Op *);
 void emit_reduce(Fn *, const Op *);
 void emit_prefix(Fn *, const Op *);
 void emit_dot(Fn *, const Op *);

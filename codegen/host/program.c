@@ -1,6 +1,7 @@
 /* program.c: a program as C: its kernels, and the function that finds a ticket's kernel and tile. */
 #include "codegen/abi/abi.h"
 #include "codegen/host/host.h"
+#include "codegen/text/print.h"
 #include "codegen/text/argument.h"
 #include "codegen/text/share.h"
 #include "codegen/text/size.h"
@@ -156,6 +157,14 @@ static void emit_head(const Writer *w, Text *to, const Targets *t) {
     text_add(to, t->ngpu ? "#include \"device/tile_image.h\"\n\n" : "\n");
 }
 
+/* Nobody takes records. */
+static bool tells_nobody(const Module *m, const Program *p, bool alone) {
+    const Sites site = print_sites(m->arena, p);
+    if (!alone || !site.n) return false;
+    diag_error(m->diags, site.p[0]->loc, "unsupported", "not supported yet: %s without the runtime", op_phrase(site.p[0]->kind));
+    return true;
+}
+
 bool c_emit(const Module *m, const Program *program, const Targets *t, Text *source, Text *header, Text *manifest) {
     Program named = *program, *p = &named;
     Writer w = {.arena = arena_new(), .m = m, .p = p};
@@ -167,6 +176,7 @@ bool c_emit(const Module *m, const Program *program, const Targets *t, Text *sou
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++)
         c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
     emit_head(&w, source, t);
+    if (tells_nobody(m, p, t->alone)) return arena_free(w.arena), false;
     bool (*make)(Arena *, const Module *, const Program *, Memory *) = t->alone ? memory_make_alone : memory_make;
     bool good = is_identifier(m, p) && make(w.arena, m, p, &w.memory) && (!t->host || emit_host(&w, source, t->alone));
     if (good && t->alone) {

@@ -1,4 +1,5 @@
 /* step.c: steps that make, copy and store tiles element by element. */
+#include "codegen/text/print.h"
 #include "codegen/text/size.h"
 #include "codegen/host/host.h"
 
@@ -42,6 +43,12 @@ static const char *store_text(Nest *n, const Op *op, const CExpr *place) {
     if (p->elem != ELEM_F32 && p->elem != ELEM_I32 && p->elem != ELEM_I64 && p->elem != ELEM_F64)
         fn_unsupported(f, op->loc, fn_text(f, "an atomic sum in %s", elem_text(p->elem)));
     return fn_text(f, "tile_atomic_add_%s(&%s, %s);", elem_text(p->elem), place->text, cexpr_bare(x)->text);
+}
+
+void emit_print(Fn *f, const Op *op) {
+    Nest n = nest_new(f, op->arg.p[0]->type.range, op->arg.p[0]->type.nrange);
+    print_lines(&n, op, NULL);
+    nest_print(&n);
 }
 
 void emit_store(Fn *f, const Op *op) {

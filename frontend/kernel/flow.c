@@ -1,9 +1,7 @@
 /* flow.c: statements; for, merge and if. Variables of the outside that a block updates are carried through it:
    as arguments and results of a loop, as results of an if. */
 #include "frontend/kernel/kernel.h"
-#include "frontend/sema/assertion.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,29 +307,12 @@ static void if_lower(Kern *c, const Stmt *s) {
 
 /* ---- statements ---- */
 
-static const char *value_text(void *ctx, const Expr *name) {
-    Kern *c = ctx;
-    Val v = expr_lower(c, name);
-    if (v.kind == VAL_INT) return arena_format(c->arena, "%" PRId64, v.i);
-    if (v.kind == VAL_FLOAT) return arena_format(c->arena, "%g", v.f);
-    return v.kind == VAL_BOOL ? v.i ? "true" : "false" : NULL;
-}
-
-/* Sizes and constants of a kernel that nothing calls are guesses: they are not judged. */
-static void assert_lower(Kern *c, const Stmt *s) {
-    Val v = condition_lower(c, s->value);
-    if (c->checking || v.kind == VAL_ERROR) return;
-    if (v.kind != VAL_BOOL)
-        assertion_unknown(c->diags, s, c->bound->decl, c->bound->call);
-    else if (!v.i)
-        assertion_failed(c->diags, s, c->bound->decl, c->bound->call, value_text, c);
-}
-
 void stmt_lower(Kern *c, const Stmt *s) {
     switch (s->kind) {
     case STMT_ASSIGN: assign_lower(c, s); return;
     case STMT_LET: let_lower(c, s); return;
     case STMT_ASSERT: assert_lower(c, s); return;
+    case STMT_PRINT: print_lower(c, s); return;
     case STMT_FOR: for_lower(c, s); return;
     case STMT_IF: if_lower(c, s); return;
     case STMT_EACH:

@@ -83,10 +83,12 @@ static void each_lower(Kern *c, const Stmt *s) {
     for (int i = 0; i < s->ranges.n; i++)
         if (!ragged_has_group(s, i)) good = each_range(c, s, i) && good;
     c->b.k->level = level_lower(c, s);
+    c->in_task = true;
     if (good)
         stmts_lower(c, &s->body);
     else
         scope_touch_all(c->scope, &s->body);
+    c->in_task = false;
     scope_close(c->scope, mark);
 }
 

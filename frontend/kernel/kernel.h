@@ -24,6 +24,7 @@ typedef struct Kern {
     bool *stored; /* per Param: on every path so far */
     int stamp;    /* of the last set of entries collected */
     bool in_merge;
+    bool in_task;    /* inside `each` */
     bool in_index;   /* inside a subscript: ranges stand for their positions */
     bool local_dims; /* inside a bound: names of dimensions are local extents */
     Size bound_dim;  /* the split dimension named in a bound */
@@ -74,6 +75,10 @@ void store_lower(Kern *, const Stmt *, const Expr *target);
 Type variable_type(Kern *, Entry *);    /* fixes it */
 Value *variable_value(Kern *, Entry *); /* as a tile of exactly that type */
 void variable_update(Kern *, Entry *, Val, Loc);
+
+/* print.c */
+void print_lower(Kern *, const Stmt *);
+void assert_lower(Kern *, const Stmt *); /* of dimensions and constants; in a task, of values */
 
 /* view.c: let X = view(x, [..]); a tensor of other extents */
 bool is_view(const Expr *);

@@ -158,6 +158,8 @@ static void stmt_lower(Prog *c, const Stmt *s) {
         repeat_lower(c, s);
     else if (s->kind == STMT_IF)
         branches_lower(c, s);
+    else if (s->kind == STMT_PRINT)
+        diag_error(c->diags, s->loc, "print-place", "print stands in a kernel's tasks, not in a program");
     else if (s->kind != STMT_ERROR)
         stmt_refuse(c, s);
 }

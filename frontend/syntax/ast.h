@@ -110,7 +110,7 @@ typedef VEC(RangeDecl) RangeDecls;
 
 typedef enum { ASSIGN_SET, ASSIGN_ADD, ASSIGN_SUB, ASSIGN_MUL, ASSIGN_DIV } AssignOp;
 
-typedef enum { STMT_ASSIGN, STMT_LET, STMT_ASSERT, STMT_EACH, STMT_FOR, STMT_IF, STMT_REPEAT, STMT_ERROR } StmtKind;
+typedef enum { STMT_ASSIGN, STMT_LET, STMT_ASSERT, STMT_PRINT, STMT_EACH, STMT_FOR, STMT_IF, STMT_REPEAT, STMT_ERROR } StmtKind;
 
 struct Stmt {
     StmtKind kind;
@@ -119,7 +119,7 @@ struct Stmt {
     bool has_type;      /* ASSIGN, LET: x: f32[i] = .. ; the shape's extents are range names */
     TypeExpr type;
     AssignOp op;
-    Expr *value;        /* ASSIGN, LET; ASSERT, IF: the condition */
+    Expr *value;        /* ASSIGN, LET; ASSERT, IF: the condition; PRINT: the call */
     RangeDecls ranges;  /* EACH: one or more; FOR, REPEAT: one */
     Name level;         /* EACH: `on wave` or NULL */
     Stmts body;         /* EACH, FOR, IF, REPEAT */

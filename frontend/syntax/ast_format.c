@@ -95,7 +95,7 @@ static void simple_print(Writer w, const Stmt *s) {
 }
 
 /* Without a block. */
-static bool is_plain(const Stmt *s) { return s->kind == STMT_ASSIGN || s->kind == STMT_LET || s->kind == STMT_ASSERT; }
+static bool is_plain(const Stmt *s) { return s->kind == STMT_ASSIGN || s->kind == STMT_LET || s->kind == STMT_ASSERT || s->kind == STMT_PRINT; }
 
 static bool is_simple(const Stmt *s) { return is_plain(s) && s->value->kind != EXPR_CHOOSE; }
 

@@ -147,7 +147,8 @@ void ast_print_range(Writer w, const RangeDecl *r) {
 }
 
 void ast_print_targets(Writer w, const Stmt *s) {
-    if (s->kind == STMT_ASSERT) return text_add(w.out, "assert ");
+    if (s->kind == STMT_PRINT) return;
+    if (s->kind == STMT_ASSERT) return text_add(w.out, s->value->kind == EXPR_TUPLE ? "assert" : "assert ");
     print_exprs(w, s->kind == STMT_LET ? "let " : "", &s->targets, "");
     if (s->has_type) {
         text_add(w.out, ": ");

@@ -64,10 +64,19 @@ Stmt *stmt_assert(Parse *p, Loc loc, Expr *condition) {
     return s;
 }
 
-Stmt *stmt_no_effect(Parse *p, Loc loc) {
+static Stmt *stmt_no_effect(Parse *p, Loc loc) {
     diag_error(p->diags, loc, "no-effect", "a statement must assign its value to something");
     diag_note(p->diags, (Loc){0}, "there are no expression statements; write: x = ..;");
     return stmt_error(p, loc);
+}
+
+/* print(x) and print(x, c) are all that is called for nothing but its effect. */
+Stmt *stmt_call(Parse *p, Loc loc, Exprs targets) {
+    const Expr *call = targets.p[0];
+    if (targets.n != 1 || call->kind != EXPR_CALL || call->name != name_of(p->names, "print")) return stmt_no_effect(p, loc);
+    Stmt *s = stmt_new(p, STMT_PRINT, loc);
+    s->value = targets.p[0];
+    return s;
 }
 
 static void stmt_body(Stmt *s, Block block) {

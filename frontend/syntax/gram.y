@@ -190,7 +190,7 @@ stmt:
   | LET target ':' held '=' value ';'
                                 { $$ = stmt_let(p, @$, $target, $value); $$->has_type = true; $$->type = $held; }
   | ASSERT expr ';'             { $$ = stmt_assert(p, @$, $expr); }
-  | targets ';'                 { $$ = stmt_no_effect(p, @targets); }
+  | targets ';'                 { $$ = stmt_call(p, @targets, $targets); }
   | EACH ranges level block     { $$ = stmt_ranges(p, STMT_EACH, loc_join(@1, @level), $ranges, $block);
                                   $$->level = $level; }
   | FOR loop block merge        { $$ = stmt_for(p, loc_join(@1, @loop), $loop, $block, $merge); }

@@ -67,7 +67,7 @@ Stmt *stmt_assign(Parse *, Loc, Exprs targets, AssignOp, Expr *value);
 Stmt *stmt_typed(Parse *, Loc, Expr *target, TypeExpr, Expr *value);
 Stmt *stmt_let(Parse *, Loc, Expr *target, Expr *value);
 Stmt *stmt_assert(Parse *, Loc, Expr *condition);
-Stmt *stmt_no_effect(Parse *, Loc);
+Stmt *stmt_call(Parse *, Loc, Exprs targets); /* an expression as a statement */
 
 /* A block with its braces. */
 typedef struct {

@@ -85,7 +85,7 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
 
 bool interp_run(Arena *arena, const Module *m, const Program *p, const InterpOptions *o, Array *io,
                 InterpReport *report) {
-    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .expected = o->expected, .roles = o->roles, .seed = o->seed, .report = report, .watch = o->watch};
+    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .expected = o->expected, .roles = o->roles, .seed = o->seed, .report = report, .watch = o->watch, .prints = o->prints};
     *report = (InterpReport){0};
     world_run(&w, o, io);
     arena_free(w.arena);

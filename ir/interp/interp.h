@@ -31,8 +31,23 @@ typedef struct {
     void *context;
 } InterpWatch;
 
+/* An element of which `print` or a failed assertion tells. */
+typedef struct {
+    const Op *op;
+    int rank, node;
+    int64_t place[PRINT_PLACES];
+    uint64_t value; /* bits of the f32 or f64, or an integer sign-extended */
+} InterpPrint;
+
+/* Takes them as they come; NULL: nobody. */
+typedef struct {
+    void (*take)(void *context, const InterpPrint *);
+    void *context;
+} InterpPrints;
+
 typedef struct {
     const InterpWatch *watch; /* NULL: nobody */
+    const InterpPrints *prints; /* likewise: then prints and assertions of values do nothing */
     const int64_t *sym; /* a value for each of the module's run-time dimensions; NULL: their bounds */
     int generations;    /* executions one after the other on the same inputs; 0: one */
     bool bounds;        /* fill .bound of the results, from .bound of the inputs where given */

@@ -128,6 +128,7 @@ struct World {
     Once *once;     /* of the running node's parameters; NULL: results are not looked at */
     InterpReport *report;
     const InterpWatch *watch; /* NULL: nobody */
+    const InterpPrints *prints; /* likewise */
 };
 
 /* world.c */
@@ -227,6 +228,7 @@ Step eval_load(Task *, const Op *);
 Step eval_store(Task *, const Op *);
 
 Step eval_group(Task *, const Op *); /* group.c */
+void eval_print(Task *, const Op *); /* print.c */
 /* unique.c: after such a store, with its offsets, which do not last */
 void unique_check(Task *, const Op *store, const View *, Copy *, Type over, const int64_t *offset, int64_t n);
 

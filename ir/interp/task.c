@@ -334,6 +334,7 @@ static Step eval(Task *t, const Op *op) {
     case CLASS_MEMORY:
         return op->kind == OP_LOAD ? eval_load(t, op) : op->kind == OP_STORE ? eval_store(t, op) : eval_group(t, op);
     case CLASS_SYNC: return eval_sync(t, op);
+    case CLASS_PRINT: eval_print(t, op); break;
     case CLASS_ROLE: return t->calls->eval(t, op);
     case CLASS_CONTROL: break;
     }

@@ -88,6 +88,7 @@ static void operands_serve(Verifier *v, const Op *op) {
     const Value *x = op->res.n ? op->res.p[0] : op->arg.n ? op->arg.p[0] : NULL;
     for (int i = 0; i < op->arg.n && (op_is_elementwise(op) || class == CLASS_PREFIX); i++)
         serve_verify(v, op, op->arg.p[i], x);
+    for (int i = 1; i < op->arg.n && class == CLASS_PRINT; i++) serve_verify(v, op, op->arg.p[i], x);
     if (class == CLASS_REDUCE) serve_verify(v, op, x, op->arg.p[0]);
     if (class == CLASS_DOT && op->arg.n == 3) serve_verify(v, op, op->arg.p[2], x);
     if (class == CLASS_MEMORY && op->sub.n) subscripts_serve(v, op, x);

@@ -130,6 +130,24 @@ static void dot_verify(Verifier *v, const Op *op) {
     if (op->arg.n < 3 || type_unite(v, op->loc, &t, op->arg.p[2]->type)) result_expect(v, op, t);
 }
 
+/* x, a condition over the same ranges, places of it. */
+static void print_verify(Verifier *v, const Op *op) {
+    if (op->arg.n < 2 || op->arg.n > 2 + PRINT_PLACES) {
+        violation(v, op->loc, "%s takes 2 to %d operands, not %d", text_of(op), 2 + PRINT_PLACES, op->arg.n);
+        return;
+    }
+    Type x = op->arg.p[0]->type, when = x;
+    when.elem = ELEM_BOOL;
+    if (x.elem != ELEM_F32 && x.elem != ELEM_F64 && x.elem != ELEM_I64 && x.elem != ELEM_BOOL)
+        violation(v, op->loc, "%s of %s", text_of(op), elem_text(x.elem));
+    if (!type_equal(op->arg.p[1]->type, when)) violation(v, op->loc, "%s under a condition of other ranges, or of no bool", text_of(op));
+    for (int i = 2; i < op->arg.n; i++)
+        if (op->arg.p[i]->type.elem != ELEM_I64 || !type_covers(x, op->arg.p[i]->type))
+            violation(v, op->loc, "a place of %s is no integer of 64 bits, or has ranges that its tile has not", text_of(op));
+    if (!op->by) violation(v, op->loc, "%s without a text", text_of(op));
+    if (op->res.n) violation(v, op->loc, "%s has results", text_of(op));
+}
+
 static bool operands_verify(Verifier *v, const Op *op) {
     int want = op_info[op->kind].operands;
     if (want >= 0 && op->arg.n != want) {
@@ -159,6 +177,7 @@ void op_verify(Verifier *v, const Op *op) {
     case CLASS_DOT: dot_verify(v, op); return;
     case CLASS_MEMORY: (op->kind == OP_GROUP ? group_verify : access_verify)(v, op); return;
     case CLASS_SYNC: sync_verify(v, op); return;
+    case CLASS_PRINT: print_verify(v, op); return;
     case CLASS_ROLE: role_op_verify(v, op); return;
     case CLASS_CONTROL: return;
     }

@@ -203,7 +203,15 @@ void fuse_behind(PassContext *c, Program *p, const int *tensor, int tensors) {
         }
 }
 
+static void tell_prints(PassContext *c) {
+    for (int i = 0; i < c->m->kernel.n; i++) {
+        const Kernel *k = c->m->kernel.p[i];
+        if (kernel_prints(k)) remark(c, "fuse", k->loc, "'%s' prints, or asserts of values: it is fused with none", k->name);
+    }
+}
+
 static bool fuse_module(PassContext *c) {
+    tell_prints(c);
     for (int i = 0; i < c->m->program.n; i++) fuse_program(c, c->m->program.p[i]);
     module_prune(c->m);
     return true;

@@ -79,6 +79,7 @@ bool fuse_find_producer(Pair *f, const Use *use) {
     if ((t->role != ROLE_TEMP && t->role != ROLE_OUTPUT) || t->symmetric >= 0 || u->updated) return false;
     if (fuse_uses(f->consumer, f->tensor) > 1) return false; /* also as another argument, which would come too early */
     if (!u->producer || u->producer->id >= f->consumer->id || u->producer->when != f->consumer->when) return false;
+    if (kernel_prints(u->producer->kernel) || kernel_prints(f->consumer->kernel)) return false; /* records keep their order */
     f->producer = u->producer;
     f->out = u->out;
     f->kept = t->role != ROLE_TEMP || u->uses != 2;

@@ -9,7 +9,7 @@
 /* ---- which kernels ---- */
 
 static bool same_tasks(const Kernel *a, const Kernel *b) {
-    if (a->level != b->level || a->ngrid != b->ngrid) return false;
+    if (a->level != b->level || a->ngrid != b->ngrid || kernel_prints(a) || kernel_prints(b)) return false;
     for (int i = 0; i < a->ngrid; i++) {
         const Range *x = &a->range.p[i], *y = &b->range.p[i];
         if (!fuse_same_tiles(x, y) || !size_equal(x->of, y->of) || x->owner >= 0 || y->owner >= 0 || x->starts || y->starts) return false;

@@ -102,6 +102,7 @@ static void meet_op(Lay *l, Op *op) {
     const Value *v = op->res.n ? op->res.p[0] : NULL;
     bool element = op_is_elementwise(op) || class == CLASS_PREFIX;
     for (int i = 0; i < op->arg.n && element; i++) meet(l, op->arg.p[i], v);
+    for (int i = 1; i < op->arg.n && class == CLASS_PRINT; i++) meet(l, op->arg.p[i], op->arg.p[0]);
     if (class == CLASS_REDUCE) meet(l, v, op->arg.p[0]);
     if (op->kind == OP_DOT && op->arg.n == 3) meet(l, op->arg.p[2], v);
     if (op->kind == OP_LOAD && v->type.nrange) note_access(l, op, v);

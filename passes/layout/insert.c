@@ -128,6 +128,7 @@ static void fit_op(Lay *l, Op *op) {
     bool element = op_is_elementwise(op) || class == CLASS_PREFIX;
     for (int i = 0; i < op->arg.n && element && op->res.p[0]->type.nrange; i++)
         want_beside(l, &op->arg.p[i], op->res.p[0], op);
+    for (int i = 1; i < op->arg.n && class == CLASS_PRINT; i++) want_beside(l, &op->arg.p[i], op->arg.p[0], op);
     if (class == CLASS_REDUCE) fit_reduce(l, op);
     if (op->kind == OP_DOT) fit_dot(l, op);
     if (op->kind == OP_LOAD) want_subscripts(l, op, op->res.p[0]);

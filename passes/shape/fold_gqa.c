@@ -164,7 +164,7 @@ static void grow_op(Group *g, Op *op) {
     OpClass class = op_info[op->kind].class;
     bool along = op->kind == OP_POS && op->range == g->range;
     if ((op->kind == OP_BEGIN || op->kind == OP_END) && op->range == g->range) g->failed = true;
-    if (class == CLASS_SYNC) g->failed = true;
+    if (class == CLASS_SYNC || class == CLASS_PRINT) g->failed = true;
     if (class == CLASS_MEMORY) grow_access(g, op);
     if (class == CLASS_DOT) grow_dot(g, op);
     if (op->region[0]) grow_control(g, op);

@@ -50,7 +50,7 @@ static bool is_scalar(const Node *maker, const Op *op, int out) {
         return region_is_scalar(maker, op->region[0], out) && region_is_scalar(maker, op->region[1], out);
     if (op->res.n != 1 || op->res.p[0]->type.nrange || !is_fixed(op)) return false;
     if (class == CLASS_INDEX) return op->kind == OP_SIZE;
-    return class != CLASS_CONTROL && class != CLASS_SYNC && (op->kind != OP_LOAD || !maker->kernel->param.p[op->param].out);
+    return class != CLASS_CONTROL && class != CLASS_SYNC && class != CLASS_PRINT && (op->kind != OP_LOAD || !maker->kernel->param.p[op->param].out);
 }
 
 static bool region_is_scalar(const Node *maker, const Region *r, int out) {

@@ -64,7 +64,7 @@ static bool kernel_sends(const Kernel *k) {
 }
 
 static bool kernel_fits(const Kernel *k) {
-    if (k->plan.cut || k->level != LEVEL_GROUP || k->ngrid == MAX_RANGES || reads_result(k, k->body)) return false;
+    if (k->plan.cut || k->level != LEVEL_GROUP || k->ngrid == MAX_RANGES || reads_result(k, k->body) || kernel_prints(k)) return false;
     for (int i = 0; i < k->param.n; i++)
         if (k->param.p[i].inout || (k->param.p[i].ranks >= 0 && !k->param.p[i].out)) return false;
     for (int i = 0; i < k->ngrid; i++)

@@ -62,6 +62,7 @@ struct tile_task {
     void *scratch;          /* of this worker, 64-byte aligned */
     const tile_fault_hooks *fault;
     int64_t ticket;
+    struct tile_prints *prints; /* tile_print.h; NULL: the program leaves none */
     uint64_t *waited; /* nanoseconds that this worker has spent in waits; NULL: not measured */
 };
 

@@ -63,6 +63,23 @@ TILE_FN void tile_give_up(const tile_gpu_task *t, tile_reason why) {
     tile_poisoned(t);
 }
 
+/* ---- records of print, and of assertions that fail: any thread leaves them ---- */
+
+TILE_FN void tile_print(tile_prints *to, int64_t site, uint64_t value, const int64_t *place, int n) {
+    const uint64_t number = tile_word_add(&to->count, 1, TILE_DEVICE);
+    if (number >= to->room) return;
+    tile_print_record *r = &to->record[number];
+    const uint64_t which = (uint64_t)site;
+    tile_store8(&r->site, &which);
+    tile_store8(&r->value, &value);
+    for (int i = 0; i < n; i++) tile_store_i64(&r->place[i], place[i]);
+}
+
+TILE_FN void tile_failed(tile_prints *to, int64_t site, uint64_t value, const int64_t *place, int n) {
+    tile_word_add(&to->failed, 1, TILE_DEVICE);
+    tile_print(to, site, value, place, n);
+}
+
 /* ---- waits ---- */
 
 /* A word has come to `want`, which may wrap. */

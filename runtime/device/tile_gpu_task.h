@@ -3,6 +3,8 @@
 #ifndef TILE_DEVICE_TILE_GPU_TASK_H
 #define TILE_DEVICE_TILE_GPU_TASK_H
 
+#include "device/tile_print.h"
+
 #include <stdint.h>
 
 /* A flag word in a cache line of its own; at multiples of 64 bytes. */
@@ -48,6 +50,7 @@ typedef struct tile_gpu_task {
     tile_gpu_word *const *word;   /* [nranks] flag words of each rank */
     tile_gpu_fault *const *fault; /* [nranks] */
     tile_gpu_notice *notice;      /* of this rank */
+    tile_prints *prints;          /* NULL: the program leaves none */
 } tile_gpu_task;
 
 #endif

@@ -10,6 +10,7 @@
 #endif
 
 #include "device/host.h"
+#include "device/tile_print.h"
 
 #include <math.h>
 
@@ -30,6 +31,20 @@ static inline int tile_refuse_starts(const tile_task *t, const char *name, int64
     strncpy(why.name, name, sizeof why.name - 1);
     why.name[sizeof why.name - 1] = 0;
     return tile_give_up(t, why);
+}
+
+/* A record, and one of an assertion that fails. */
+static inline void tile_print(tile_prints *to, int64_t site, uint64_t value, const int64_t *place, int n) {
+    const uint64_t number = __atomic_fetch_add(&to->count, 1, __ATOMIC_RELAXED);
+    if (number >= to->room) return;
+    to->record[number].site = (uint64_t)site;
+    to->record[number].value = value;
+    for (int i = 0; i < n; i++) to->record[number].place[i] = place[i];
+}
+
+static inline void tile_failed(tile_prints *to, int64_t site, uint64_t value, const int64_t *place, int n) {
+    __atomic_fetch_add(&to->failed, 1, __ATOMIC_RELAXED);
+    tile_print(to, site, value, place, n);
 }
 
 #include "device/tile_nontemporal.h"

@@ -121,6 +121,17 @@ TILE_FN float tile_f32_of_bits(uint32_t u) {
     return x;
 }
 
+/* Values of records (tile_print.h). */
+TILE_FN uint64_t tile_shown_f32(float x) { return tile_bits_of_f32(x); }
+TILE_FN uint64_t tile_shown_i64(int64_t x) { return (uint64_t)x; }
+TILE_FN uint64_t tile_shown_bool(uint8_t x) { return x; }
+
+TILE_FN uint64_t tile_shown_f64(double x) {
+    uint64_t u;
+    __builtin_memcpy(&u, &x, sizeof u);
+    return u;
+}
+
 /* Rounded to odd: rounding the result once more gives what rounding x once would give. */
 TILE_FN float tile_f32_odd(double x) {
     float near = (float)x;

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Version of the description that compiled programs hand over (tile_program.h). */
-#define TILE_ABI 11
+#define TILE_ABI 12
 
 enum {
     TILE_OK = 0,
@@ -28,6 +28,7 @@ enum {
                              a replayed run began before its instance's last one had ended; the mesh is poisoned */
     TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
     TILE_E_UNSUPPORTED = -8,
+    TILE_E_ASSERT = -10,  /* an assertion about values did not hold; the run went on to its end, and results are written */
     TILE_E_RANGE = -9     /* an input's value is outside its declared range: nothing was written; or a kernel's starts of groups are
                              wrong: it wrote nothing */
 };
@@ -88,8 +89,16 @@ int tile_mesh_recover(tile_mesh *);
 int tile_mesh_barrier(tile_mesh *);
 
 /* Waits until everything enqueued on the stream has run, and meanwhile works on these runs. Returns their first error:
-   TILE_E_TIMEOUT when one of their waits, here or on another rank, gave up. */
+   TILE_E_TIMEOUT when one of their waits, here or on another rank, gave up. TILE_E_ASSERT: with the first element whose
+   assertion fails. */
 int tile_stream_sync(tile_mesh *, tile_stream);
+
+/* Lines of `print` statements, and of elements whose assertions fail. tile_stream_sync hands over the lines of all runs
+   that have ended on this rank, sorted by instance, call, statement and element. An instance keeps 16,384 elements, or
+   TILE_PRINTS of the environment as it is opened. The last line tells how many more there were. Assertions that fail
+   also make that call TILE_E_ASSERT. line NULL: to stderr. */
+typedef void tile_print_line(void *context, const char *line);
+void tile_mesh_print(tile_mesh *, tile_print_line *line, void *context);
 
 /* Memory where the mesh's programs run: plain memory on the host. Copies are enqueued on the stream (on the host they
    wait for the runs before them); `from` and `to` on the host's side must live until it is synchronised. */

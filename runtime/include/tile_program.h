@@ -145,6 +145,9 @@ typedef struct {
     size_t call_bytes, local_at;
     size_t task_at;         /* offset in it of a pointer to a tile_gpu_task; 0: the program needs none */
     const size_t *arg_at, *dim_at; /* offsets in it */
+    /* Texts of records: one for each statement in each of its calls (runtime/device/tile_print.h). */
+    int nprints;
+    const char *const *print;
 } tile_program;
 
 typedef struct tile_instance tile_instance;

@@ -21,7 +21,7 @@ const char *tile_error_name(int code) {
     static const char *const name[] = {"TILE_OK",     "TILE_E_ARG",      "TILE_E_NOMEM",
                                        "TILE_E_SYS",  "TILE_E_TIMEOUT",  "TILE_E_POISONED",
                                        "TILE_E_BUSY", "TILE_E_MISMATCH", "TILE_E_UNSUPPORTED",
-                                       "TILE_E_RANGE"};
+                                       "TILE_E_RANGE",  "TILE_E_ASSERT"};
     int n = (int)(sizeof name / sizeof *name);
     return code <= 0 && -code < n ? name[-code] : "an unknown error";
 }

@@ -213,6 +213,7 @@ typedef struct GpuInstance {
     int number;      /* on the mesh: the same on all ranks */
     GpuShare shared; /* symmetric tensors, then flag words */
     void *task;      /* a tile_gpu_task on the device, and what it points to; NULL: the program needs none */
+    tile_prints *prints; /* on the device; NULL: the program leaves none */
     size_t task_bytes;
     void *module, **function; /* function of each launch */
     void *local;              /* workspace */
@@ -246,6 +247,9 @@ void gpu_trace_collect(tile_mesh *); /* to worker 0; all launches have ended */
 int gpu_task_open(tile_instance *); /* collective */
 void gpu_task_close(tile_instance *);
 int gpu_task_clear(tile_instance *);
+int gpu_prints_open(tile_instance *);
+/* Records of runs that have ended, in memory of the caller, which frees it; NULL: there are none, or after an error. */
+int gpu_prints_take(tile_instance *, tile_prints **);
 
 #pragma GCC visibility pop
 #endif

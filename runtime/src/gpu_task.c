@@ -35,7 +35,8 @@ static void private_fill(const tile_instance *p, Private *h, Private *d) {
                               .symmetric = (char *const *)&d->at[0],
                               .word = (tile_gpu_word *const *)&d->at[n],
                               .fault = (tile_gpu_fault *const *)&d->at[2 * n],
-                              .notice = (tile_gpu_notice *)m->gpu->notice};
+                              .notice = (tile_gpu_notice *)m->gpu->notice,
+                              .prints = x->prints};
     for (int a = 0; a < 3; a++) h->task.coord[a] = p->coord[a];
     for (size_t r = 0; r < n; r++) {
         h->at[r] = x->shared.base[r];
@@ -60,15 +61,56 @@ static int private_open(tile_instance *p) {
     return error ? gpu_fail(g, error, "preparing a program's flags") : TILE_OK;
 }
 
+int gpu_prints_open(tile_instance *p) {
+    const Gpu *g = p->mesh->gpu;
+    void *made = NULL;
+    uint64_t room;
+    const size_t bytes = prints_bytes(p->program, &room);
+    if (!bytes) return TILE_OK;
+    int error = g->api.alloc(&made, bytes);
+    p->gpu->prints = made;
+    if (!error) error = g->api.fill(made, 0, sizeof(tile_prints), g->stream);
+    if (!error) error = g->api.copy_in(made, &room, sizeof room, g->stream);
+    if (!error) error = g->api.stream_sync(g->stream);
+    return error ? gpu_fail(g, error, "taking memory for records of print") : TILE_OK;
+}
+
+static int prints_copy(const Gpu *g, tile_prints *from, tile_prints *to, size_t records) {
+    int error = records ? g->api.copy_out(to->record, from->record, records * sizeof *to->record, g->aside) : 0;
+    if (!error) error = g->api.fill(&from->count, 0, 2 * sizeof from->count, g->aside); /* and .failed */
+    return error ? error : g->api.stream_sync(g->aside);
+}
+
+int gpu_prints_take(tile_instance *p, tile_prints **taken) {
+    const Gpu *g = p->mesh->gpu;
+    tile_prints head, *from = p->gpu->prints;
+    *taken = NULL;
+    if (!from) return TILE_OK;
+    gpu_instance_wait(p);
+    int error = g->api.copy_out(&head, from, sizeof head, g->aside);
+    if (!error) error = g->api.stream_sync(g->aside);
+    if (error || !head.count) return error ? gpu_fail(g, error, "looking at records of print") : TILE_OK;
+    const size_t records = head.count < head.room ? head.count : head.room;
+    tile_prints *to = calloc(1, sizeof head + records * sizeof *to->record);
+    if (!to) return tile_fail(TILE_E_NOMEM, "out of memory");
+    *to = head;
+    error = prints_copy(g, from, to, records);
+    *taken = to;
+    return error ? gpu_fail(g, error, "looking at records of print") : TILE_OK;
+}
+
 int gpu_task_open(tile_instance *p) {
     GpuInstance *x = p->gpu;
     const tile_image *i = x->image;
     if (!p->program->task_at) return TILE_OK;
+    const int prints = group_agree(p->mesh->group, gpu_prints_open(p));
+    if (prints) return prints;
     int code = gpu_share_open(p->mesh, words_at(i) + i->words * sizeof(tile_gpu_word), &x->shared);
     return code ? code : group_agree(p->mesh->group, private_open(p));
 }
 
 void gpu_task_close(tile_instance *p) {
+    if (p->gpu->prints) p->mesh->gpu->api.release(p->gpu->prints);
     if (p->gpu->task) p->mesh->gpu->api.release(p->gpu->task);
     gpu_share_close(p->mesh, &p->gpu->shared);
 }

@@ -1,6 +1,8 @@
 /* instance.c: a program on a mesh: its memory, its generation, its runs. */
 #include "gpu.h"
 
+#include "device/tile_print.h"
+
 #include <stdlib.h>
 
 /* What must be the same on all ranks; of a program for another ABI its number and name alone. */
@@ -90,6 +92,10 @@ static int memory_open(tile_instance *p) {
     p->word = calloc(n, sizeof *p->word);
     p->sizes = calloc(n, sizeof *p->sizes);
     p->count = calloc(g->counts + 1, sizeof *p->count);
+    uint64_t room;
+    const size_t prints = prints_bytes(g, &room);
+    if (prints && (p->prints = calloc(1, prints))) p->prints->room = room;
+    if (prints && !p->prints) return tile_fail(TILE_E_NOMEM, "program '%s': no memory for %zu bytes of records of print", g->name, prints);
     if (!p->local || !p->scratch || !p->symmetric || !p->word || !p->sizes || !p->count)
         return tile_fail(TILE_E_NOMEM,
                          "program '%s': no memory for %zu bytes of workspace and %zu of scratch for each of %d workers",
@@ -155,6 +161,7 @@ static void instance_free(tile_instance *p) {
     free(p->word);
     free(p->sizes);
     free((void *)p->count);
+    free(p->prints);
     free(p->frame_memory);
     free(p);
 }
@@ -204,6 +211,7 @@ void instance_task(const tile_instance *p, const Frame *f, tile_task *t) {
                      .symmetric = p->symmetric,
                      .word = p->word,
                      .count = p->count,
+                     .prints = p->prints,
                      .fault = &p->fault};
     memcpy(t->coord, p->coord, sizeof t->coord);
 }

@@ -156,10 +156,14 @@ int tile_mesh_recover(tile_mesh *m) {
 int tile_stream_sync(tile_mesh *m, tile_stream stream) {
     if (m->gpu) {
         int error = gpu_stream_wait(m, stream);
-        return error ? error : fault_poisoned(m) ? fault_report(m) : gpu_refusal_take(m);
+        error = error ? error : fault_poisoned(m) ? fault_report(m) : gpu_refusal_take(m);
+        const int failed = prints_take(m);
+        return error ? error : failed;
     }
     if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
     int error = queue_drain(m);
+    const int failed = prints_take(m);
+    if (!error && failed) return failed;
     if (error == TILE_E_TIMEOUT || error == TILE_E_POISONED) return fault_report(m);
     if (error == TILE_E_RANGE) return tile_fail(error, "%s", m->queue.why);
     return error ? tile_fail(error, "a task failed: %s", tile_error_name(error)) : TILE_OK;

@@ -142,6 +142,8 @@ struct tile_mesh {
     Worker *worker; /* [nworkers + 1]: the last is the caller, while it waits */
     tile_instance *instances;
     int opened; /* instances so far */
+    tile_print_line *print; /* who takes lines of prints; NULL: stderr */
+    void *print_context;
 };
 
 /* ---- fault.c ---- */
@@ -172,6 +174,7 @@ struct tile_instance {
     _Atomic uint64_t **sizes; /* [nranks] */
     tile_count *count;
     tile_fault_hooks fault;
+    struct tile_prints *prints; /* on the host; NULL: the program leaves none */
     uint64_t generation; /* of the last run that started; under the queue's lock */
     Frame frame[FRAMES];
     struct GpuInstance *gpu; /* gpu.h; NULL: on the host */
@@ -183,6 +186,11 @@ struct tile_instance {
 void frame_fill(Frame *, void *const *arg, const int64_t *dim, int64_t tickets); /* copies the arguments */
 void instance_task(const tile_instance *, const Frame *, tile_task *); /* the part that all tasks of a run share */
 int instance_clear(tile_instance *);                                   /* for a new incarnation */
+
+/* ---- print.c ---- */
+
+size_t prints_bytes(const tile_program *, uint64_t *room); /* of an instance's records; 0: the program leaves none */
+int prints_take(tile_mesh *);                              /* hands over lines of all that has ended; TILE_E_ASSERT */
 
 /* ---- range.c ---- */
 

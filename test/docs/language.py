@@ -22,6 +22,7 @@ PARTS = [
     ("kernel parts(", [], "BLOCK program p(x: f32[50, 300]) -> (y: f32[50, 300]) { y = parts(x); }", "p"),
     ("kernel by_group(", [], "BLOCK program p(x: f32[300, 70], w: f32[3, 70, 20], s: i32[4]) -> (y: f32[300, 20]) { y = by_group(x, w, s); }", "p"),
     ("kernel count(", [], "BLOCK program p(x: i32[3000]) -> (y: i32[9]) { y = count(x, 9); }", "p"),
+    ("kernel scale(", [], "BLOCK program p(x: f32[300]) -> (y: f32[300]) { y = scale(x, 2.0); }", "p"),
     ("kernel means(", [], "BLOCK program p(x: f32[20, 30]) -> (y: f32[20, 3], z: f32[20, 2]) { y = means(x, 3); z = means(x); }", "p"),
     ("for j: 128 of t", [("{\n", "{ x = a[i, j];\n"), ("..", "r = exp(m - mx); e = exp(x - mx); l = l * r + sum(e, j); acc = acc * r + sum(e * v[c, j], j);")],
      """kernel weighed(a: f32[n, t], v: f32[d, t]) -> (y: f32[n, d]) {

@@ -126,10 +126,10 @@ static void check_fields(tile_mesh *m, char *x, char *y) {
 }
 
 /* Who changes one of these raises TILE_ABI: programs that were compiled before then are refused. */
-_Static_assert(TILE_ABI == 11 && sizeof(tile_program) == 216 && sizeof(tile_image) == 104 &&
+_Static_assert(TILE_ABI == 12 && sizeof(tile_program) == 232 && sizeof(tile_image) == 104 &&
                    sizeof(tile_launch) == 80 && sizeof(tile_map) == 208 && sizeof(tile_arg) == 192 &&
-                   sizeof(tile_dim) == 16 && sizeof(tile_flag_info) == 24 && sizeof(tile_task) == 112 &&
-                   sizeof(tile_gpu_task) == 96,
+                   sizeof(tile_dim) == 16 && sizeof(tile_flag_info) == 24 && sizeof(tile_task) == 120 &&
+                   sizeof(tile_gpu_task) == 104,
                "what a program hands over is that of TILE_ABI");
 
 /* Of a program for another ABI nothing but its number and name is read. */
