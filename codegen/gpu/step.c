@@ -80,7 +80,8 @@ static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n
 
 static void before_loop(Fn *f, const Op *loop) {
     hip_first_tiles(f, loop);
-    if (hip_is_unrolled(f, loop)) fn_line(f, "TILE_UNROLLED");
+    const char *line = hip_unrolled(f, loop);
+    if (line) fn_line(f, "%s", line);
 }
 
 const Backend hip_backend = {

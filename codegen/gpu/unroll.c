@@ -1,5 +1,6 @@
 /* unroll.c: loops whose turns load for themselves and meet nowhere, as that over the parts that a kernel of split
-   puts together: which of them are written out, so that the loads of all turns are under way together. */
+   puts together: which of them are written out, so that the loads of all turns are under way together. A loop around
+   such a one is, too, as over the rows of a convolution's weights: rows that two turns read are loaded once. */
 #include "codegen/gpu/hip.h"
 
 /* Iterations that a loop has at most to be unrolled; chosen: no measurement is recorded. */
@@ -11,11 +12,22 @@ static bool is_light(const Op *op) {
            op->kind == OP_YIELD;
 }
 
-bool hip_is_unrolled(Fn *f, const Op *loop) {
-    int64_t from, to;
+/* Turns of the loop, times those of a loop in it; 0: not known, too many, or it does something else. */
+static int64_t light_turns(Fn *f, const Op *loop, bool *nested) {
+    int64_t from, to, within = 1;
     bool known = value_const(loop->arg.p[0], &from) && value_const(loop->arg.p[1], &to);
-    if (!known || f->k->range.p[loop->range].kind != RANGE_POSITION || to - from > MOST_TURNS) return false;
-    for (const Op *op = loop->region[0]->first; op; op = op->next)
-        if (!is_light(op)) return false;
-    return true;
+    if (!known || f->k->range.p[loop->range].kind != RANGE_POSITION || to - from > MOST_TURNS) return 0;
+    for (const Op *op = loop->region[0]->first; op; op = op->next) {
+        const bool inner = op->kind == OP_FOR && !*nested;
+        if (inner) *nested = true, within = light_turns(f, op, &(bool){true});
+        if (!inner && !is_light(op)) return 0;
+    }
+    return (to - from) * within;
+}
+
+const char *hip_unrolled(Fn *f, const Op *loop) {
+    bool nested = false;
+    const int64_t turns = light_turns(f, loop, &nested);
+    if (turns <= 0 || turns > MOST_TURNS) return NULL;
+    return nested ? "#pragma unroll" : "TILE_UNROLLED";
 }

@@ -1,4 +1,4 @@
-/* chain_early.c: steps of several first products, as of attention's backward pass: products that read slots alone are
+/* chain_early.c: steps of several first products, as of attention's backward pass, and chunks: products that read slots alone are
    issued before all else, and sums are waited for where code reads them. Takes: a loop of the groups that multiply,
    without turns. Gives: its body in another order, a piece for each group of products; or the loop as it was. */
 #include "passes/roles/slice.h"
@@ -9,6 +9,7 @@ typedef struct {
     bool *done;   /* by place */
     int piece;
     bool full; /* the piece has products */
+    bool all;  /* who waits for a product waits for all */
 } Early;
 
 static bool is_slot(const Value *v) { return v->def && v->def->kind == OP_GET; }
@@ -30,7 +31,7 @@ static bool adds_to(const Op *op, const Op *other) {
 }
 
 /* Sums that are added up one product after the other count once. */
-static bool helps(const Region *body) {
+static bool helps(const Region *body, bool chunks) {
     const Op *before = NULL;
     int first = 0, last = 0;
     for (const Op *op = body->first; op; op = op->next) {
@@ -39,7 +40,7 @@ static bool helps(const Region *body) {
         if (is_first(op)) first += !adds_to(op, before), before = op;
         last += !is_first(op);
     }
-    return first > 1 && last > 0;
+    return (first > 1 || chunks) && last > 0;
 }
 
 /* ---- the order ---- */
@@ -61,9 +62,29 @@ static void put_operands(Early *e, const Op *op) {
         for (const Op *in = op->region[r] ? op->region[r]->first : NULL; in; in = in->next) put_operands(e, in);
 }
 
+static bool is_issued(const Early *e, const Op *wait) {
+    for (int i = 0; i < wait->arg.n; i++) {
+        const int at = wait->arg.p[i]->def ? place_of(e, wait->arg.p[i]->def) : -1;
+        if (at >= 0 && !e->done[at]) return false;
+    }
+    return true;
+}
+
+/* The last ones first: those before are done then, too. */
+static void put_waits(Early *e) {
+    for (int i = e->op.n - 1; i >= 0; i--)
+        if (!e->done[i] && e->op.p[i]->kind == OP_READY && is_issued(e, e->op.p[i])) put_op(e, i);
+}
+
 static void put_op(Early *e, int at) {
     Op *op = e->op.p[at];
     if (e->done[at]) return;
+    if (e->all && op->kind == OP_READY && is_issued(e, op)) {
+        e->all = false;
+        put_waits(e);
+        e->all = true;
+        return;
+    }
     e->done[at] = true;
     put_operands(e, op);
     if (op->kind == OP_MMA && e->full && !(op->prev && op->prev->kind == OP_MMA && adds_to(op, op->prev)))
@@ -118,8 +139,9 @@ static void set_turns(const Slice *s, Op *loop) {
 }
 
 void chain_early(const Slice *s, Op *loop) {
-    Early e = {.body = loop->region[0]};
-    if (loop->turn.n || !helps(e.body)) return;
+    const bool chunks = s->k->range.p[loop->range].kind == RANGE_POSITION;
+    Early e = {.body = loop->region[0], .all = chunks};
+    if (loop->turn.n || !helps(e.body, chunks)) return;
     for (Op *op = e.body->first; op != e.body->last; op = op->next) vec_push(s->scratch, &e.op, op);
     e.done = ARENA_ARRAY(s->scratch, bool, e.op.n + 1);
     put_lines(&e);

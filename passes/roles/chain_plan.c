@@ -337,6 +337,19 @@ static double clocks_of(const Slice *s, const TilePlan *t) {
     return clocks;
 }
 
+/* Tiles that come once a task, for one group: a second workgroup of the processor multiplies while this one waits for its
+   next task's. Registers of a thread, which are those of a workgroup's begin; 0: there is no room for two. */
+static int registers_of_two(const Slice *s, const TilePlan *t) {
+    enum { RESIDENT = 2, BEGIN = 128 /* 2^16 registers by two workgroups of 256 threads */ };
+    const Bytes b = bytes_of(s, t);
+    const int64_t room = (s->target->lds_bytes - BARRIERS) / RESIDENT - BARRIERS - results_bytes(s, t);
+    const bool once = s->dot.n && !b.step && !b.single && t->groups == 1 && s->wide < 0 && !slice_has_fill(s, FILL_ROWS);
+    return once && isfinite(chain_tasks(s, t->rows)) && chain_tasks(s, t->rows) > s->target->processors &&
+                   words_most(s, t) <= BEGIN && 2 * b.task <= room
+               ? BEGIN
+               : 0;
+}
+
 static bool has_steps(const Slice *s) {
     for (int i = 0; i < s->op.n; i++)
         if (chain_is_step(s, s->op.p[i])) return true;
@@ -352,8 +365,10 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     p->plan.unaligned = s->k->plan.unaligned;
     p->cost = (int)fmin(1 + clocks_of(s, t), INT32_MAX);
     const Registers *regs = registers_of(s, t);
-    vec_push(s->m->arena, &p->plan.regs, regs->copy);
-    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, regs->multiply);
+    const int two = registers_of_two(s, t);
+    p->plan.resident = two ? 2 : 0;
+    vec_push(s->m->arena, &p->plan.regs, two ? two : regs->copy);
+    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, two ? two : regs->multiply);
     for (int i = 0; i < WIDE_GROUPS && s->wide >= 0; i++) vec_push(s->m->arena, &p->plan.regs, regs->weigh);
     planned_tile(p, s->row, t->rows);
     for (int i = 0; i < s->op.n; i++)
@@ -361,6 +376,7 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     const char *steps = has_steps(s) ? slice_text(s, " and steps of %d", t->columns) : "";
     p->how = slice_text(s, "roles, %d rows%s, %d stages, %d group%s%s%s", t->rows, steps, t->stages, t->groups, t->groups > 1 ? "s that multiply" : " that multiplies",
                         s->wide >= 0 ? ", 2 share columns" : "", differ ? ", tasks by a counter" : "");
+    if (two) p->how = slice_text(s, "%s, 2 workgroups a processor", p->how);
 }
 
 /* Of the only loop with products. */

@@ -138,6 +138,7 @@ static void take_ahead(Cut *c, const Op *dot) {
     if (!c->s->waited[dot->res.p[0]->id]) return;
     for (const Op *op = dot->next; op && !op->region[0] && op_info[op->kind].class != CLASS_SYNC; op = op->next) {
         if (!is_small(c->s, op) || c->value[op->res.p[0]->id] || !operands_are_there(c, op)) continue;
+        if (c->s->stream_of[op->res.p[0]->id]) continue; /* it comes by a ring */
         take_plain(c, op);
     }
 }
