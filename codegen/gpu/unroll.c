@@ -20,7 +20,9 @@ static int64_t light_turns(Fn *f, const Op *loop, bool *nested) {
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         const bool inner = op->kind == OP_FOR && !*nested;
         if (inner) *nested = true, within = light_turns(f, op, &(bool){true});
-        if (!inner && !is_light(op)) return 0;
+        const bool wave = f->k->level == LEVEL_WAVE && op_info[op->kind].class == CLASS_REDUCE; /* it meets nowhere */
+        if (!inner && !wave && !is_light(op)) return 0;
+        *nested |= wave;
     }
     return (to - from) * within;
 }

@@ -103,7 +103,7 @@ static Reason why_shape(const Slice *s, const Op *access, int a, int b) {
             return (Reason){
                 .fix = "gather by a kernel of its own, and multiply what that has stored",
                 .words = slice_text(s, "a place in '%s' is computed for each element", name_of_param(s, access))};
-    if (n > MOST_BOX_DIMS && !(s->chained && planes_fit(s, access)))
+    if (n > MOST_BOX_DIMS && !planes_fit(s, access))
         return (Reason){.fix = "view(x, [n, m]) puts dimensions together",
                         .words =
                             slice_text(s, "'%s' has more than %d dimensions", name_of_param(s, access), MOST_BOX_DIMS)};
