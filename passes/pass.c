@@ -8,12 +8,12 @@
 #include <time.h>
 
 static const Pass *const passes[] = {
-    &pass_fuse, &pass_comm, &pass_predicate, &pass_static_block, &pass_linearize, &pass_stream_order, &pass_flags, &pass_barriers, &pass_fold_gqa,
+    &pass_fuse, &pass_comm, &pass_predicate, &pass_static_block, &pass_linearize, &pass_stream_order, &pass_flags, &pass_barriers, &pass_trim, &pass_fold_gqa,
     &pass_pad, &pass_pipe, &pass_steps, &pass_split, &pass_layout, &pass_roles, &pass_remap};
 static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_predicate, &pass_split, &pass_flags, &pass_barriers};
 /* Flags come late: they count tiles, whose sizes the passes before them choose. Roles are cut from what has them. */
 static const Pass *const gpu_pipeline[] = {
-    &pass_fuse, &pass_comm, &pass_predicate, &pass_static_block, &pass_linearize, &pass_stream_order, &pass_fold_gqa, &pass_pad, &pass_pipe,
+    &pass_fuse, &pass_comm, &pass_predicate, &pass_static_block, &pass_linearize, &pass_stream_order, &pass_trim, &pass_fold_gqa, &pass_pad, &pass_pipe,
     &pass_steps, &pass_split, &pass_layout, &pass_flags, &pass_barriers, &pass_roles, &pass_remap};
 
 const Pass *pass_find(const char *name) {

@@ -75,7 +75,7 @@ bool collectives_gone(PassContext *, const Program *, const char *pass);
 void module_prune(Module *);
 
 extern const Pass pass_fuse, pass_comm, pass_predicate, pass_static_block, pass_linearize, pass_stream_order, pass_flags, pass_barriers;
-extern const Pass pass_pad, pass_pipe, pass_fold_gqa, pass_steps, pass_split, pass_layout, pass_roles, pass_remap;
+extern const Pass pass_pad, pass_pipe, pass_trim, pass_fold_gqa, pass_steps, pass_split, pass_layout, pass_roles, pass_remap;
 
 const char *pass_renamed(const char *old); /* the name today of a pass that had another one; NULL: none had */
 const Pass *pass_find(const char *name);

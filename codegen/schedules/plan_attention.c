@@ -69,13 +69,6 @@ static Reason refused(const Module *m, const Kernel *k, const MatrixTarget *t, A
     return (Reason){.words = size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL};
 }
 
-/* Its end leaves out what the mask hides: else the schedule finds that end, which roles do not. [measured:
-   bench/gpu/log.md] */
-static bool roles_are_faster(const Attention *a) {
-    const Op *to = a->loop->arg.p[1]->def;
-    return !a->to || (to && to->kind == OP_MIN);
-}
-
 /* Roles want tiles of rows. */
 static bool has_row_tile(const Kernel *k) { return k->ngrid < 2 || k->range.p[k->ngrid - 2].kind == RANGE_TILE; }
 
@@ -88,7 +81,7 @@ Planned attention_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Reason why = refused(c->m, k, t, &a, &s);
     if (!why.words) {
         Planned p = arm_planned(c, k, s, a.row, a.key);
-        p.yields = roles_are_faster(&a) || plan_asks_roles(&k->plan);
+        p.yields = true;
         return p;
     }
     why.exact = !has_row_tile(k);
