@@ -359,6 +359,8 @@ static const char *first_element(Fn *f, const Op *op, int row, int column) {
     return text;
 }
 
+static const char *plus(Fn *f, int64_t n) { return n ? fn_text(f, " + %" PRId64, n) : ""; }
+
 /* By all threads of the group, 16 bytes of a row each. */
 static bool store_rows(Fn *f, const Op *op, const SlotTile *t, int ring, const char *from) {
     const Param *p = &f->k->param.p[op->param];
@@ -366,11 +368,13 @@ static bool store_rows(Fn *f, const Op *op, const SlotTile *t, int ring, const c
     const int row = range_along(&t->type, &op->sub.p[p->ndim - 2].lo),
               column = range_along(&t->type, &op->sub.p[p->ndim - 1].lo);
     if (row < 0 || column < 0 || hip_role_extent(f->m, f->k, f->hip->role->number, row) != SUM_ROWS) return false;
-    if (hip_role_extent(f->m, f->k, f->hip->role->number, column) > DEPTH) return false;
     const char *to = first_element(f, op, row, column);
     const PartsLeft left = parts_left(f, column, ring);
-    fn_line(f, "tile_sums_rows((uint16_t *)&%s, %s, %s, %s, (int)(%s), (int)(%s), thread);", to,
-            param_extent(f, op->param, p->ndim - 1)->text, from, left.before, rows_left(f, row), left.left);
+    const int64_t columns = hip_role_extent(f->m, f->k, f->hip->role->number, column);
+    for (int64_t at = 0; at < columns; at += DEPTH) /* panels lie one behind the other */
+        fn_line(f, "tile_sums_rows((uint16_t *)&%s%s, %s, %s%s, %s, (int)(%s), (int)(%s%s), thread);", to, plus(f, at),
+                param_extent(f, op->param, p->ndim - 1)->text, from, plus(f, at * SUM_ROWS * 2),
+                at ? fn_text(f, "%s%s", from, plus(f, (at - DEPTH) * SUM_ROWS * 2)) : left.before, rows_left(f, row), left.left, at ? fn_text(f, " - %" PRId64, at) : "");
     return true;
 }
 

@@ -65,27 +65,6 @@ static void fill_holes(Schedule *s, const Attention *a) {
     schedule_hole(s, "to", a->to ? fn_text(f, "tile_min_i32(at.T, %s)", row_text(f, a->last + 1)) : "at.T");
 }
 
-/* The end of the keys; of few steps one that nvcc does not know: it would unroll them, and spill. */
-static const char *last_text(const Schedule *s, const Attention *a) {
-    enum { FEW_STEPS = 4 };
-    return size_is_number(a->keys) && a->keys.c <= FEW_STEPS * s->facts->columns ? "tile_unknown(t.last)" : "t.last";
-}
-
-/* Tensors copied by boxes: rows in panels of 64 columns. */
-static void prepare_boxes(Schedule *s, const Attention *a) {
-    const Param *q = &s->f.k->param.p[a->q], *k = &s->f.k->param.p[a->k];
-    int64_t heads = matrices(q), keyed = matrices(k), width = a->width.c <= 64 ? 64 : (a->width.c + 15) / 16 * 16;
-    int keys = s->facts->columns;
-    schedule_maps(s,
-                  (GpuMap[]){schedule_map(s, a->q, heads, 64), schedule_map(s, a->k, keyed, keys),
-                             schedule_map(s, a->v, keyed, keys), schedule_map(s, a->o, heads, 64)},
-                  (int[]){a->q, a->k, a->v, a->o}, 4);
-    schedule_number(s, "D", width);
-    schedule_number(s, "panels", (width + 63) / 64);
-    schedule_hole(s, "last", last_text(s, a));
-    schedule_number(s, "share", heads > keyed ? heads / keyed : 1);
-}
-
 enum { BLOCK = 32 }; /* rows and columns of a wave's matrix instruction */
 
 /* Where the tensors are, and constants for the sizes in these texts. */
@@ -156,10 +135,7 @@ bool attention_prepare(Schedule *s) {
     const MatrixSchedule *facts = matrix_schedule_wide(s->f.hip->target, "attention", a.width.c);
     if (!facts) return false;
     schedule_begin(s, facts);
-    if (facts->cluster)
-        prepare_boxes(s, &a);
-    else
-        prepare_threads(s, &a);
+    prepare_threads(s, &a);
     fill_holes(s, &a);
     return true;
 }

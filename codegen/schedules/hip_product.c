@@ -74,7 +74,7 @@ void product_fill_sizes(Schedule *s, const Product *p) {
 
 void product_maps_add(ProductMaps *to, Schedule *s, const int *param, int n, int box) {
     for (int i = 0; i < n; i++) {
-        to->map[to->n] = schedule_map(s, param[i], 0, box);
+        to->map[to->n] = schedule_map(s, param[i], box);
         to->param[to->n++] = param[i];
     }
 }

@@ -86,9 +86,9 @@ void schedule_softmax(Schedule *s, const Attention *a) {
 }
 
 /* Boxes of so many rows, in panels of 128 bytes. */
-GpuMap schedule_map(Schedule *s, int param, int64_t planes, int box) {
+GpuMap schedule_map(Schedule *s, int param, int box) {
     enum { PANEL = 128 };
-    GpuMap m = hip_map(&s->f, param, 2, planes);
+    GpuMap m = hip_map(&s->f, param, 2, 0);
     m.swizzle = PANEL;
     m.box[m.ndim - 1] = PANEL * 8 / elem_bits(m.elem);
     m.box[m.ndim - 2] = box;

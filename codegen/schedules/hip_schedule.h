@@ -26,7 +26,7 @@ bool schedule_follows(const Schedule *); /* its text has the wait for the launch
 void schedule_hole(Schedule *, const char *name, const char *text);
 void schedule_kind(Schedule *, const char *);
 void schedule_number(Schedule *, const char *name, int64_t);
-GpuMap schedule_map(Schedule *, int param, int64_t planes, int box);     /* planes: 0, or matrices of the parameter */
+GpuMap schedule_map(Schedule *, int param, int box);
 void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the kernel's second argument */
 
 /* The tiles along the grid's ranges; NAME_tile is the constant of each. */

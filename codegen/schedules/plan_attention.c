@@ -79,11 +79,7 @@ Planned attention_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     few.why.exact = few.why.words && *few.why.words;
     if (!few.why.words || few.why.exact) return few;
     Reason why = refused(c->m, k, t, &a, &s);
-    if (!why.words) {
-        Planned p = arm_planned(c, k, s, a.row, a.key);
-        p.yields = true;
-        return p;
-    }
+    if (!why.words) return arm_planned(c, k, s, a.row, a.key);
     why.exact = !has_row_tile(k);
     return plan_refused_by(why);
 }

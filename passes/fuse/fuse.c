@@ -119,10 +119,9 @@ static bool find_pairs(Pairs *f, Program *p, Node *consumer, int in, const Use *
     return f->n > 0;
 }
 
-/* The text for attention is faster than its roles, which take what it refuses [measured on an H200: bench/gpu/log.md].
- */
-static bool is_attention(const Planned *p) {
-    return p->plan.lowering == LOWER_SCHEDULE && strcmp(p->plan.schedule, "attention") == 0;
+/* The text for decoding is faster than its roles, which take what it refuses [measured on an H200: bench/gpu/log.md]. */
+static bool is_decoding(const Planned *p) {
+    return p->plan.lowering == LOWER_SCHEDULE && strcmp(p->plan.schedule, "decode") == 0;
 }
 
 /* On trial: whether a schedule takes both as one, as it takes the producer alone. */
@@ -133,7 +132,7 @@ static bool stays_scheduled(PassContext *c, const Pairs *f, const Planned *alone
     for (int i = 0; i < f->n; i++) pairs.pair[i].producer = &both;
     fuse_pairs(&t, &pairs);
     const Planned together = plan_of(&t, both.kernel);
-    return !together.why.words && (!is_attention(alone) || is_attention(&together));
+    return !together.why.words && (!is_decoding(alone) || is_decoding(&together));
 }
 
 /* A schedule computes the producer, but not with this behind it. */

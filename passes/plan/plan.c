@@ -61,11 +61,6 @@ static bool says_more(const Planned *p, PlanArm *arm, const Planned *best, PlanA
     return *p->why.words && !best->why.exact && arm == roles_plan && than == attention_plan;
 }
 
-static Planned roles_or(PassContext *c, const Kernel *k, const MatrixTarget *t, Planned schedule) {
-    const Planned roles = roles_plan(c, k, t);
-    return roles.why.words || roles.few ? schedule : roles;
-}
-
 /* Schedules know rectangular grids. */
 static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Planned best = plan_refused("");
@@ -73,7 +68,7 @@ static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) 
     for (size_t i = 0; i < sizeof arms / sizeof *arms; i++) {
         bool can = arms[i] == roles_plan || !kernel_is_ragged(k);
         Planned p = can ? arms[i](c, k, t) : plan_refused("");
-        if (!p.why.words) return p.yields ? roles_or(c, k, t, p) : p;
+        if (!p.why.words) return p;
         if (!*best.why.words || says_more(&p, arms[i], &best, by)) best = p, by = arms[i];
     }
     return best;

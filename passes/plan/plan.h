@@ -25,8 +25,6 @@ typedef struct {
         int64_t size;
     } tile[PLANNED_TILES];
     int tiles;
-    bool few;    /* tasks leave half of the processors idle */
-    bool yields; /* where roles take the kernel, they are faster [measured: bench/gpu/log.md] */
     bool loose; /* results or residuals go by boxes that not every run allows: another kernel stands by (otherwise.c) */
     const char *how; /* for the user: "the schedule 'product', tiles of 128 x 256" */
     double seconds;  /* predicted, at the largest sizes */

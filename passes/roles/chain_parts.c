@@ -9,7 +9,8 @@ enum {
     MOST_PARTS = 32, /* the second kernel reads them one after the other */
     LEAST_STEPS = 4, /* of a part: what a task begins and ends with takes as long as two */
     ENDS = 2,        /* steps that a task's begin and end take [guess] */
-    RATE = 40        /* bytes a clock that one processor copies, if others leave it that (PIPELINES.md, c) */
+    RATE = 40,       /* bytes a clock that one processor copies, if others leave it that (PIPELINES.md, c), .. */
+    RATE_ROWS = 27   /* .. row by row, by two warps: 8 and 64 tasks on an H200 (bench/gpu/log.md, decode attention) */
 };
 
 /* What parts leave behind, and the second kernel reads. */
@@ -35,16 +36,11 @@ static double seconds_of(const Slice *s, const Work *w, double parts) {
     const GpuFacts *gpu = gpu_facts(s->target->name);
     const TargetFacts *facts = target_facts(s->target->name);
     const double busy = fmin(w->tasks * parts, s->target->processors), all = facts->memory / gpu->clock;
-    const double step = fmax(w->clocks, w->bytes / fmin(RATE, all * w->sharers / busy));
+    const double rate = slice_has_fill(s, FILL_ROWS) ? RATE_ROWS : RATE;
+    const double step = fmax(w->clocks, w->bytes / fmin(rate, all * w->sharers / busy));
     const double rounds = ceil(w->tasks * parts / s->target->processors);
     const double seconds = rounds * (ceil(w->steps / parts) + ENDS) * step / gpu->clock;
     return parts > 1 ? seconds + gpu->launch + w->tasks * parts * w->left / facts->memory : seconds;
-}
-
-bool chain_is_few(const Slice *s, const TilePlan *t) {
-    bool merges = false;
-    for (int i = 0; i < s->op.n; i++) merges = merges || (s->op.p[i]->kind == OP_FOR && s->op.p[i]->region[1]);
-    return merges && 2 * chain_tasks(s, t->rows) < s->target->processors;
 }
 
 int64_t chain_parts(const Slice *s, const TilePlan *t, const Op *loop, double clocks, double bytes) {

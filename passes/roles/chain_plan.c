@@ -294,14 +294,18 @@ static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
 }
 
 /* Tiles of t->groups, the largest that fit. */
-static bool find_of_groups(Slice *s, TilePlan *t, Fixed fixed) {
+static bool find_up_to(Slice *s, TilePlan *t, Fixed fixed, int keys) {
     static const Wish wishes[] = {{true, true}, {false, true}, {true, false}, {false, false}};
     const int first = chain_has_several(s) ? 0 : 2;
     t->rows = GROUP_ROWS * t->groups;
     for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
-        for (t->columns = MOST_KEYS; t->columns >= (s->wide >= 0 ? WIDE_KEYS : LEAST_KEYS); t->columns -= KEYS_STEP)
+        for (t->columns = keys; t->columns >= (s->wide >= 0 ? WIDE_KEYS : LEAST_KEYS); t->columns -= KEYS_STEP)
             if (plan_try(s, t, fixed, wishes[i])) return true;
     return false;
+}
+
+static bool find_of_groups(Slice *s, TilePlan *t, Fixed fixed) {
+    return find_up_to(s, t, fixed, chain_keys_most(s, t->groups)) || find_up_to(s, t, fixed, MOST_KEYS);
 }
 
 static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
@@ -309,7 +313,8 @@ static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     const Range *rows = &s->k->range.p[s->row];
     const bool chosen = rows->tunable && !s->k->plan.sized;
     const bool three = chosen ? fixed == FIXED_ALL : rows->size == GROUP_ROWS * MOST_GROUPS;
-    const bool one = s->wide >= 0 || chain_chunks_are_few(s) || (!is_fixed(s, s->row) && size_most(s->m, rows->of) <= GROUP_ROWS);
+    const bool narrow = size_most(s->m, rows->of) <= GROUP_ROWS || (chosen && chain_tasks_are_few(s)),
+               one = s->wide >= 0 || chain_chunks_are_few(s) || (!is_fixed(s, s->row) && narrow);
     t->groups = MOST_GROUPS;
     if (!one && three && find_of_groups(s, t, fixed) && (!chosen || chain_three_are_better(s, t))) return true;
     for (t->groups = one ? 1 : PAIR; t->groups > 0; t->groups--)
@@ -426,7 +431,6 @@ bool chain_plan(Slice *s, Planned *p) {
     const int64_t parts = parts_of(s, &t);
     plan_record(s, &t, p);
     p->plan.parts = parts > 1 ? (int)parts : 0;
-    p->few = chain_is_few(s, &t);
     return true;
 }
 

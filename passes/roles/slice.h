@@ -133,9 +133,10 @@ bool chain_plan(Slice *, Planned *);
 bool chain_is_step(const Slice *, const Op *);               /* a loop over tiles of keys, with products */
 int64_t chain_positions(const Slice *, const Op *loop);      /* of the largest sizes; INT64_MAX: it begins elsewhere */
 bool chain_three_are_better(const Slice *, const TilePlan *); /* groups, of these tiles */
-bool chain_chunks_are_few(const Slice *);                    /* one is better: tasks run chunk after chunk */
+bool chain_chunks_are_few(const Slice *);                    /* one is better: tasks run chunk after chunk, .. */
+bool chain_tasks_are_few(const Slice *);                     /* .. or leave processors idle */
+int chain_keys_most(const Slice *, int groups);              /* keys of a step */
 /* chain_parts.c: of the loop; clocks of a step's products, and bytes that it copies */
-bool chain_is_few(const Slice *, const TilePlan *); /* tasks, for a loop that merges */
 int64_t chain_parts(const Slice *, const TilePlan *, const Op *loop, double clocks, double bytes);
 int chain_slots(const Slice *, const Stream *); /* of its ring */
 bool chain_planned(Slice *); /* the kernel's plan is one of those */
