@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <math.h>
 
-enum { MOST_ARMS = 64, MOST_ARGS = 8 };
+enum { MOST_ARMS = 64, MOST_ARGS = 16 };
 static const double copies_bytes = 512e6; /* of weights in memory: more than a core's share of any cache */
 static const double turn_seconds = 2e-3;  /* of a turn of an arm, at least */
 

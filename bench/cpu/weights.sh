@@ -2,11 +2,12 @@
 # Products with weights in every format beside OpenBLAS, plain loops and sparse matrices of as many parameters, on one
 # core, in turns: bench/cpu/weights.sh [build folder] [results file] [shapes]. A shape is BATCH.N.K.cache or
 # BATCH.N.K.memory. A table is printed; JSON lines are added to the results. In the environment: ONLY, a pattern of
-# programs; CORE, the number of the core; TURNS.
+# programs; CORE, the number of the core; TURNS; SOURCE, the programs (bench/cpu/weights.tile, or cells.tile).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build} results=${2:-bench/results/cpu.jsonl}
 shapes=${3:-"1.512.512.cache 1.1024.1024.cache 1.4096.1024.memory 1.4096.4096.memory 8.1024.1024.cache 8.4096.4096.memory"}
+source=${SOURCE:-bench/cpu/weights.tile}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mapfile -t flags < <("$build/bin/tilec" targets host --flags | tr ' ' '\n' | grep .)
@@ -20,12 +21,12 @@ about="\"date\": \"$(date -u +%FT%TZ)\", \"machine\": \"$machine, one core\", \"
 for shape in $shapes; do
     IFS=. read -r batch n k place <<<"$shape"
     mkdir -p "$work/$shape"
-    "$build/bin/tilec" compile bench/cpu/weights.tile -D "B=$batch" -D "N=$n" -D "K=$k" -o "$work/$shape"
+    "$build/bin/tilec" compile "$source" -D "B=$batch" -D "N=$n" -D "K=$k" -o "$work/$shape"
     libraries=()
     while read -r program; do
         cc "${flags[@]}" -fPIC -shared "$work/$shape/$program.c" -o "$work/$shape/$program.so" -lm
         libraries+=("$work/$shape/$program.so")
-    done < <("$build/bin/tilec" compile --emit=programs bench/cpu/weights.tile | grep "${ONLY:-.}")
+    done < <("$build/bin/tilec" compile --emit=programs "$source" | grep "${ONLY:-.}")
     taskset -c "${CORE:-0}" "$work/weights" "$batch" "$n" "$k" "$place" "${libraries[@]}" >"$work/lines"
     sed "s|^{|{$about, |" "$work/lines" >>"$results"
     python3 bench/cpu/table.py <"$work/lines"
