@@ -5,6 +5,7 @@ import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from typing import Sequence
@@ -58,4 +59,5 @@ def main() -> None:
     if sys.argv[1:2] == ["lsp"]:
         from tilec.lsp import serve
         sys.exit(serve())
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # which Python ignores, and the command would
     os.execv(command(), [command(), *sys.argv[1:]])

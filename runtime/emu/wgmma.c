@@ -127,13 +127,34 @@ typedef double Columns __attribute__((vector_size(64), aligned(8), may_alias));
 enum { COLUMNS = sizeof(Columns) / sizeof(double) }; /* the width of every instruction is a multiple of them */
 
 /* Sums are rounded once for all of the product's depth; of integers they are exact. */
-static void product_row(const tile_emu_wgmma *op, double *x, const float *a, const double b[][WIDEST], bool add) {
+static inline __attribute__((always_inline)) void product_row(const tile_emu_wgmma *op, double *x, const float *a, const double b[][WIDEST],
+                                                              bool add) {
     for (int j = 0; j < op->n; j += COLUMNS) {
         Columns sum = {0};
         if (add) sum = *(const Columns *)(x + j);
         for (int k = 0; k < op->k; k++) sum += (double)a[k] * *(const Columns *)(b[k] + j);
         for (int c = 0; c < COLUMNS; c++) x[j + c] = op->whole ? sum[c] : (double)(float)sum[c];
     }
+}
+
+static inline __attribute__((always_inline)) void rows_add(const Product *p, const float a[][DEEPEST], const double b[][WIDEST]) {
+    for (int i = 0; i < ROWS; i++) product_row(p->op, p->sums->x[i], a[i], b, p->add);
+}
+
+static void rows_plain(const Product *p, const float a[][DEEPEST], const double b[][WIDEST]) { rows_add(p, a, b); }
+
+#ifdef __x86_64__
+__attribute__((target("avx2,fma"))) static void rows_256(const Product *p, const float a[][DEEPEST], const double b[][WIDEST]) { rows_add(p, a, b); }
+__attribute__((target("avx512f"))) static void rows_512(const Product *p, const float a[][DEEPEST], const double b[][WIDEST]) { rows_add(p, a, b); }
+#endif
+
+/* By the widest vectors that the machine has. A product of two floats is exact in a double, so that all give the same. */
+static void product_rows(const Product *p, const float a[][DEEPEST], const double b[][WIDEST]) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f")) return rows_512(p, a, b);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return rows_256(p, a, b);
+#endif
+    rows_plain(p, a, b);
 }
 
 static void product_end(const Product *p) {
@@ -146,7 +167,7 @@ static void product_end(const Product *p) {
     operand_read(p->b, p->op->b_across, p->op->b, p->op->k, p->op->n, columns);
     for (int k = 0; k < p->op->k; k++)
         for (int j = 0; j < p->op->n; j++) b[k][j] = columns[j][k];
-    for (int i = 0; i < ROWS; i++) product_row(p->op, p->sums->x[i], a[i], b, p->add);
+    product_rows(p, a, b);
     sums_give(p->sums);
 }
 
