@@ -35,7 +35,6 @@ typedef struct {
     int threads;
     int64_t lds;
     int cluster, parts, nmap; /* 0, but of a schedule's, and of roles */
-    int resident;             /* workgroups that a processor holds at once, of roles; 0: one */
     int64_t groups;           /* 0: one a task, or as many as `packed` says */
     int packed;               /* tasks of a workgroup; 0: one */
     bool dependent;           /* it waits for the launch before it by itself, .. */

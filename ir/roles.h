@@ -43,6 +43,8 @@ typedef struct {
     SlotFill fill;
     int16_t param; /* BOX, PIXELS, ROWS, BULK: what is copied from; THREADS: -1 */
     int16_t share; /* range of the grid along which the cluster's workgroups copy it once, for all of them; -1 */
+    bool early;    /* BOX ..: where no launch of a run writes the tensor, the first slots have this tile before the launch
+                      before has ended, and their other tiles behind that */
     bool sum;      /* THREADS: the sum of what all workgroups of the cluster write; each reads its share */
     Loc loc;
 } SlotTile;
@@ -89,6 +91,15 @@ bool ring_sums(const Ring *);     /* its tiles are sums of all workgroups of the
 /* The range along a row of a tile in its slot: of the last subscript of its copy, or of the type. -1: it has none. */
 int slot_row(const Kernel *, int ring, int tile);
 const Op *slot_copy(const Roles *, int ring, int tile); /* what copies the tile from memory; NULL: nothing does */
+
+/* ---- slots that are filled in part before the launch before has ended (early.c) ---- */
+
+/* The put of one lane that fills a ring's first slots, and needs nothing from memory to do so; NULL: there is none. */
+const Op *ring_first_put(const Roles *, int ring);
+bool ring_is_early(const Ring *);                                   /* it has such tiles */
+/* In some call that is not the first node of its program, no node writes the tensor. A kernel on trial has the calls of its
+   name. */
+bool param_is_early(const Module *, const Kernel *, int param);
 
 /* ---- operations of role bodies; beside these, those of the value form ----
 

@@ -25,6 +25,7 @@ enum { LINE = 128 /* bytes that a GPU's L2 gives together */ };
 /* Of products of few rows by boxes, which wait for memory: passes/plan/tile_few.c. */
 typedef struct {
     double memory, latency; /* bytes/s that boxes bring, each once; seconds from a copy's begin to its end under load */
+    double alone;           /* bytes/s that come to one of few processors that copy */
     double copied;          /* bytes a clock to a processor */
     double step, panel;     /* clocks of a step, and more of them for each 128 bytes of a row */
     double prompt, late;    /* seconds between launches, where the next one's workgroups find room beside these; where some do not */

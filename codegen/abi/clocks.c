@@ -72,7 +72,7 @@ static const CExpr *workers_tasks(Fn *f, const Kernel *k) {
 
 /* A cluster, or a workgroup, takes a task in each round. */
 static const CExpr *rounds_text(Fn *f, const Kernel *k, const CExpr *tasks, const char *target) {
-    return cexpr_ceil_div(f, tasks, (int64_t)gpu_facts(target)->at_once[k->roles->cluster] * k->roles->resident);
+    return cexpr_ceil_div(f, tasks, gpu_facts(target)->at_once[k->roles->cluster]);
 }
 
 void clocks_lines(Fn *f, const Kernel *k, const char *target) {

@@ -192,7 +192,6 @@ static void write_launch(Text *to, const Writer *w, int launch) {
     if (l->nmap)
         text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(w->arena, w->g),
                     launch);
-    if (l->resident > 1) text_printf(to, ", .resident = %d", l->resident);
     if (l->dependent || l->beside)
         text_printf(to, ", .dependent = %s", l->early ? "TILE_READS_EARLY" : "1");
     if (l->otherwise) text_add(to, ", .otherwise = 1");

@@ -332,6 +332,5 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     launch->lds = w.facts.bytes + ROLE_SLACK + (kernel_is_ragged(w.k) ? SYNC_LDS : 0);
     launch->cluster = started_together(&w);
     launch->parts = roles_slice(w.k) ? w.roles->cluster : 0;
-    launch->resident = w.roles->resident;
     return !w.failed;
 }

@@ -192,7 +192,7 @@ void hip_role_finish(Fn *, const LateText *);
 
 /* roles_ahead.c */
 void hip_role_ahead(RolesWriter *);                       /* fills in .ahead */
-bool hip_role_is_ahead(const RoleText *, const Op *copy); /* it comes before the wait, in the first slots */
+bool hip_role_is_ahead(const Fn *, const Op *copy); /* it comes before the wait, in the first slots */
 const char *hip_role_copy_when(Fn *, const Op *copy);     /* a condition in front of it; "" for none */
 int hip_role_of(const Roles *, const Op *);               /* the role whose body has it */
 bool op_has(const Op *, const Op *inner);                 /* in its regions, or it is the same */

@@ -253,7 +253,7 @@ static const char *slot_tile(Fn *f, const Op *op) {
 }
 
 void hip_role_copy(Fn *f, const Op *op) {
-    if (f->hip->role->before && !hip_role_is_ahead(f->hip->role, op)) return;
+    if (f->hip->role->before && !hip_role_is_ahead(f, op)) return;
     const Ring *ring = &f->k->roles->ring.p[f->hip->role->filling->ring];
     const SlotTile *t = &ring->tile.p[op->slot];
     const int sharers = t->share >= 0 ? f->k->roles->cluster : 1;

@@ -1,6 +1,7 @@
 /* plan_product.c: products of two matrices: of few rows by a schedule, others by roles where the machine has them. */
 #include "codegen/schedules/arms.h"
 #include "codegen/schedules/skinny.h"
+#include "passes/plan/tiles.h"
 #include "target/rates.h"
 
 static bool is_f8(const Kernel *k, const Product *f) {
@@ -51,12 +52,15 @@ static Planned planned_few(PassContext *c, const Kernel *k, const SkinnyPlan *fe
 /* By the schedules of few rows. */
 static Planned few_plan(PassContext *c, const Kernel *k, const MatrixTarget *t, const Product *f,
                         const Planned *roles) {
+    const double around = 2.6e-6; /* seconds beside what the schedule counts: chosen by 48 and 64 rows (bench/gpu/log.md) */
     int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
     if (is_f8(k, f)) return plan_refused("");
     SkinnyPlan few = skinny_plan(t, m, n, f->depth, f->sums, 0), narrow = {0};
     if (f->sums == 1 && f->stores == 1)
         narrow = narrow_plan(t, &few, m, n, f->depth, f->b_is_kn, k->plan.columns);
-    if (narrow.facts) return planned_few(c, k, &narrow, 1);
+    if (narrow.facts && (roles->why.words || narrow.time * 1e-9 + around < roles->seconds))
+        return planned_few(c, k, &narrow, 1);
+    if (m <= TILES_FEW && !roles->why.words) return plan_refused("");
     if (k->plan.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->plan.columns);
     return is_skinny(k, &few, t, roles) ? planned_few(c, k, &few, f->sums) : plan_refused("");
 }

@@ -34,7 +34,7 @@ static Panel need_panel(Parser *p) {
     return PANEL_ROWS;
 }
 
-/* tile := '%' name ':' type '#' panel fill ['%' parameter] ['sum'] ['share' range] */
+/* tile := '%' name ':' type '#' panel fill ['%' parameter] ['early'] ['sum'] ['share' range] */
 static void parse_slot_tile(Parser *p, int ring) {
     SlotTile t = {.param = -1, .share = -1, .loc = p->tok.loc};
     need_punct(p, '%');
@@ -46,6 +46,7 @@ static void parse_slot_tile(Parser *p, int ring) {
     t.panel = need_panel(p);
     t.fill = (SlotFill)need_choice(p, fill_text, FILL_COUNT, "how the tile comes into its slot");
     if (take_punct(p, '%')) t.param = (int16_t)need_known(p, &p->params, "parameter");
+    t.early = take_word(p, "early");
     t.sum = take_word(p, "sum");
     if (take_word(p, "share")) t.share = (int16_t)need_known(p, &p->ranges, "range");
     if (!p->failed) ring_tile(p->m, p->k, ring, t);

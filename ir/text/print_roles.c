@@ -22,6 +22,7 @@ static void print_tile(Printer *p, const SlotTile *t) {
         text_add(&p->out, " ");
         print_param_name(p, t->param);
     }
+    if (t->early) text_add(&p->out, " early");
     if (t->sum) text_add(&p->out, " sum");
     if (t->share < 0) return;
     text_add(&p->out, " share ");

@@ -214,4 +214,5 @@ void roles_verify(Verifier *v, const Kernel *k) {
     }
     if (v->violations == before) role_budget_verify(v, k);
     if (v->violations == before) role_runs_verify(v, k);
+    if (v->violations == before) roles_early_verify(v, k);
 }

@@ -44,5 +44,6 @@ void role_sums_verify(Verifier *, const Role *);
 void role_slices_verify(Verifier *, const Role *);
 void role_budget_verify(Verifier *, const Kernel *);
 void role_runs_verify(Verifier *, const Kernel *);
+void roles_early_verify(Verifier *, const Kernel *);
 
 #endif

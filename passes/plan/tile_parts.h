@@ -55,7 +55,7 @@ double tile_share(const MatrixTarget *, const TileQuestion *, const TilePlan *);
 
 /* Of all tasks. */
 double tile_few_seconds(const MatrixTarget *, const TileQuestion *, const TilePlan *);
-bool tile_few_fits(const TileQuestion *, const TilePlan *);  /* a plan that may be the fastest one */
+bool tile_few_fits(const MatrixTarget *, const TileQuestion *, const TilePlan *);  /* a plan that may be the fastest one */
 bool tile_few_flows(const TileQuestion *, const TilePlan *); /* its stages are enough */
 
 /* ---- clocks ---- */

@@ -10,6 +10,7 @@ enum {
     MOST_STAGES = 16,   /* more bring nothing [measured: bench/gpu/log.md] */
     OUT_ROW = 128,      /* bytes of a row of a slot of results: those of a swizzled box */
     BARRIERS = 1024,    /* bytes of the rings' barriers, at most */
+    LEFT = 9216,        /* bytes that weights which come early leave to a kernel of rows beside [chosen] */
     KEPT_BYTES = 1024,  /* of a processor's memory, by each workgroup (CUDA programming guide) */
     SLOT_ALIGN = 1024,  /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
     KEPT_CUTS = 4,      /* of a panel: a warp writes 16 columns at once (tile_sums.h) */
@@ -56,7 +57,7 @@ bool tiles_sums_apart(const MatrixTarget *t, const TileQuestion *q, const TilePl
 
 static int64_t room_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
     const int64_t sums = tiles_sums_apart(t, q, p) ? tile_sum_bytes(q, p) : 0;
-    return own_bytes(t, p) - BARRIERS - SLOT_ALIGN - out_bytes(q, p) - sums;
+    return own_bytes(t, p) - (q->early ? LEFT : 0) - BARRIERS - SLOT_ALIGN - out_bytes(q, p) - sums;
 }
 
 int tile_most_outs(const TileQuestion *q, const TilePlan *p) {

@@ -9,8 +9,7 @@ int64_t tiles_of(int64_t n, int64_t groups, int64_t size) {
 }
 
 static int64_t clusters_at_once(const MatrixTarget *t, const TilePlan *p) {
-    const int64_t once = gpu_facts(t->name)->at_once[p->slices * p->cluster];
-    return once * p->resident;
+    return gpu_facts(t->name)->at_once[p->slices * p->cluster];
 }
 
 /* A cluster has tiles beside each other, or above; one of a pair may lie outside. */

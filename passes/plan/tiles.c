@@ -126,7 +126,7 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     p->groups = p->rows / GROUP_ROWS;
     if (!p->resident) p->resident = q->only_resident ? q->only_resident : 1;
     if (q->only_resident && q->only_resident != p->resident) return false;
-    if (q->few && !tile_few_fits(q, p)) return false;
+    if (q->few && !tile_few_fits(t, q, p)) return false;
     registers_share(q, p);
     if (!matrix_n(op, p->columns) || !share_fits(op, q, p) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
     p->late = tiles_late(t, q, p);

@@ -39,6 +39,8 @@ typedef struct {
                            made at once */
     bool oblong;        /* tiles are no squares */
     bool few; /* results have up to TILES_FEW rows, or columns where operands are exchanged; of plain products */
+    bool early; /* those of few rows' products that are read once are weights, which may come before the launch before has
+                   ended */
     bool exchanged;     /* rows of tiles are columns of results */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */

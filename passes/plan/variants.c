@@ -151,8 +151,7 @@ static double clocks_at(const Choice *x, const Planned *p, const int64_t *at, bo
     }
     const char *target = x->c->options->target;
     double begin = cluster > 1 ? gpu_facts(target)->cluster : 0, task = p->cost + (apart ? p->apart : 0);
-    const int resident = p->plan.resident ? p->plan.resident : 1;
-    const int64_t rounds = ceil_div(tasks, (int64_t)gpu_facts(target)->at_once[cluster] * resident);
+    const int64_t rounds = ceil_div(tasks, gpu_facts(target)->at_once[cluster]);
     if (p->counted ? tasks > p->counted : rounds > 1) task += p->again;
     double last = cluster > 1 ? fmax(task, p->outside * copies_outside(x, p, at)) : task;
     return begin + task * (double)(rounds - 1) + last;

@@ -14,6 +14,7 @@ static void slice_build(Slice *s) {
     int multiply = slice_multiply(s);
     kernel_remove_dead(s->to);
     slice_lay(s, multiply);
+    slice_early(s);
     slice_say(s);
 }
 

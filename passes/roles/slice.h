@@ -108,6 +108,10 @@ const Value *product_operand(const Op *dot, int i); /* as an instruction takes i
 bool is_widened(const Slice *, const Op *);         /* it widens one, which the instruction takes as it was before */
 bool dot_promotes(const Op *dot);                   /* instructions sum a step alone, and f32 the steps */
 
+/* early.c: tiles of weights, which come before the launch before has ended */
+bool slice_is_early(const Slice *); /* the operand of few rows' products that is read once is such weights */
+void slice_early(Slice *);          /* marks such tiles */
+
 /* lines.c: numbers of a step's keys, of products in a chain */
 bool slice_takes_line(Slice *, const Op *load);
 bool slice_is_line(const Slice *, const Op *load);

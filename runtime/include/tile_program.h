@@ -85,7 +85,6 @@ typedef struct {
                                               only rank, coord, arg and dim are set */
     int cluster;                           /* 0, or workgroups that meet: then the launch has as many workgroups as
                                               the device has multiprocessors, in multiples of this, at most `groups` */
-    int resident;                          /* 0, or how many such workgroups a multiprocessor holds at once */
     int parts;                             /* 0, or workgroups that share a task of `groups` */
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */

@@ -280,9 +280,10 @@ static int order_note(const tile_instance *p, void *stream) {
     return error ? gpu_fail(g, error, "recording the end of a run") : TILE_OK;
 }
 
-/* Workgroups that stay and take one task after the other: as many as the device holds. */
-static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster, int resident) {
-    int64_t held = (int64_t)gpu->multiprocessors * (resident ? resident : 1), most = held > cluster ? held : cluster;
+/* Workgroups that stay and take one task after the other: one a multiprocessor, also where it has room for those of the
+   next launch. */
+static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster) {
+    int64_t most = gpu->multiprocessors > cluster ? gpu->multiprocessors : cluster;
     int64_t n = tasks < most ? tasks + cluster - 1 : most;
     return n / cluster * cluster;
 }
@@ -314,7 +315,7 @@ static int64_t groups_count(const tile_instance *p, const tile_task *task, int i
     const tile_launch *l = &p->gpu->image->launch[i];
     int64_t groups = launch_left_out(p->gpu, task, i) ? 0 : groups_own(p->gpu, task, i);
     if (l->parts) groups *= l->parts;
-    return l->cluster ? groups_staying(p->mesh->gpu, groups, l->cluster, l->resident) : groups;
+    return l->cluster ? groups_staying(p->mesh->gpu, groups, l->cluster) : groups;
 }
 
 /* Before the first launch. Numbers of workgroups hang on nothing but what the kernels' argument has. */
