@@ -91,9 +91,16 @@ static bool refuse_values(const Writer *w, const Kernel *k) {
     return false;
 }
 
+static bool refuse_prints(const Writer *w, const Kernel *k) {
+    diag_error(w->g->m->diags, k->loc, "unsupported", "not supported yet on %s: '%s' prints, or asserts of values, by a schedule",
+               w->g->target, k->name);
+    return false;
+}
+
 static bool kernel_write(const Writer *w, const Node *n, CNames *file, GpuLaunch *l) {
     GpuText *g = w->g;
     if (n->kernel->roles) return hip_roles(g, w->arena, w->p, w->memory, file, n, l);
+    if (n->kernel->plan.lowering == LOWER_SCHEDULE && kernel_prints(n->kernel)) return refuse_prints(w, n->kernel);
     if (n->kernel->plan.lowering == LOWER_SCHEDULE) return hip_schedule(g, w->arena, w->p, w->memory, n, l);
     if (n->kernel->form != KERNEL_LAYOUT) return refuse_values(w, n->kernel);
     return hip_kernel(g, w->arena, w->p, w->memory, n, matrix_target(g->target), l);

@@ -96,6 +96,7 @@ static bool stands_for_itself(const Op *load, int group) {
 /* Nothing in the inner loop is made by the outer one, knows the group, or has a place of its own. */
 static bool inner_is_apart(Fn *f, const Grouped *g) {
     for (const Op *op = g->inner->region[0]->first; op != g->inner->region[0]->last; op = op->next) {
+        if (!op->res.n) return false;
         for (int i = 0; i < op->arg.n; i++)
             if (op->arg.p[i]->def && op->arg.p[i]->def->in == g->loop->region[0]) return false;
         if (op_info[op->kind].class == CLASS_INDEX && (op->range == g->loop->range || op->kind != OP_POS)) return false;

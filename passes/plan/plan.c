@@ -61,12 +61,12 @@ static bool says_more(const Planned *p, PlanArm *arm, const Planned *best, PlanA
     return *p->why.words && !best->why.exact && arm == roles_plan && than == attention_plan;
 }
 
-/* Schedules know rectangular grids. */
+/* Schedules know rectangular grids, and leave no records. */
 static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Planned best = plan_refused("");
     PlanArm *by = NULL;
     for (size_t i = 0; i < sizeof arms / sizeof *arms; i++) {
-        bool can = arms[i] == roles_plan || !kernel_is_ragged(k);
+        bool can = arms[i] == roles_plan || (!kernel_is_ragged(k) && !kernel_prints(k));
         Planned p = can ? arms[i](c, k, t) : plan_refused("");
         if (!p.why.words) return p;
         if (!*best.why.words || says_more(&p, arms[i], &best, by)) best = p, by = arms[i];

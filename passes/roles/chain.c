@@ -168,6 +168,7 @@ static bool op_fits(Slice *s, const Op *op) {
     case CLASS_PREFIX: return slice_refuse(s, op, NULL, "%s goes along a tile", op_phrase(op->kind));
     case CLASS_MEMORY: return slice_access_fits(s, op);
     case CLASS_SYNC: return slice_refuse(s, op, NULL, "it waits for other tasks, or signals");
+    case CLASS_PRINT: return slice_refuse(s, op, "print in a kernel behind it", "%s stands in a chain of products", op_phrase(op->kind));
     default: break;
     }
     if (op->kind == OP_FOR) return loop_fits(s, op);

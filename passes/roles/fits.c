@@ -236,11 +236,26 @@ static bool dot_fits(Slice *s, const Op *dot) {
     return over_fits(s, dot);
 }
 
+/* Groups share rows: each tells of its own elements, once, when they are whole. */
+static bool print_fits(Slice *s, const Op *op) {
+    const Type t = op->arg.p[0]->type;
+    for (const Op *up = op; up; up = up->in->parent)
+        if (up->kind == OP_FOR) return slice_refuse(s, op, "print behind the loop", "%s stands in a loop", op_phrase(op->kind));
+    return (t.nrange == 2 && type_has(t, s->row) && type_has(t, s->column)) ||
+           slice_refuse(s, op, "print elements of a result", "%s tells of other elements than a result has", op_phrase(op->kind));
+}
+
+static bool prints_fit(Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        if (op_info[s->op.p[i]->kind].class == CLASS_PRINT && !print_fits(s, s->op.p[i])) return false;
+    return true;
+}
+
 bool slice_fits(Slice *s) {
     if (!s->dot.n || !s->store.n || s->k->level != LEVEL_GROUP) return false;
     for (int i = 0; i < s->op.n; i++)
         if (!op_fits(s, s->op.p[i])) return false;
-    if (!slice_grid_fits(s) || !find_ranges(s)) return false;
+    if (!slice_grid_fits(s) || !find_ranges(s) || !prints_fit(s)) return false;
     for (int i = 0; i < s->dot.n; i++)
         if (!dot_fits(s, s->dot.p[i])) return false;
     for (int i = 0; i < s->store.n; i++)

@@ -29,6 +29,7 @@ static bool find(Slice *s, Transfer *m) {
         const Op *op = s->op.p[i];
         const Op **to = op->kind == OP_LOAD ? &m->load : op->kind == OP_STORE ? &m->store : NULL;
         bool other = !to && op_info[op->kind].class != CLASS_SYNC && op->res.n && op->res.p[0]->type.nrange;
+        other |= op_info[op->kind].class == CLASS_PRINT;
         if (other || (to && *to)) return false;
         if (to) *to = op;
     }

@@ -67,7 +67,7 @@ const Op *slices_loop(const Slice *s) {
 
 bool slices_fit(const Slice *s) {
     if (s->chained || s->stream.n != 1 || slice_has_peers(s) || kernel_is_ragged(s->k)) return false;
-    if (slice_has_fill(s, FILL_ROWS)) return false;
+    if (slice_has_fill(s, FILL_ROWS) || kernel_prints(s->k)) return false;
     if (region_synchronises(s->k->body) || s->stream.p[0].at->parent == NULL) return false;
     for (int i = 0; i < s->dot.n; i++)
         if (s->dot.p[i]->in != s->stream.p[0].at) return false;
