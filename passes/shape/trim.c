@@ -215,7 +215,9 @@ static void trim_loop(PassContext *c, Kernel *k, Op *loop) {
         if (bound_of(k, loop, op, &b) && may_trim(k, loop, op, &b)) set_bound(c, k, loop, &b);
 }
 
+/* What a step prints is shown, whatever a mask hides. */
 static void trim_kernel(PassContext *c, Kernel *k) {
+    if (kernel_prints(k)) return;
     for (Op *op = k->body->first; op; op = op->next)
         if (op->kind == OP_FOR) trim_loop(c, k, op);
 }

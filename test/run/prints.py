@@ -34,6 +34,7 @@ same("groups_shown", 6, 0, targets=["host", "emu:sm_90a"])
 product = same("product_shown", 9 + 3 + 1, 3, targets=["host", "emu:sm_90a"], more=["--ranks=1"])
 assert "product: assert pos(i) != 500 || pos(j) % 512 > 0 || pos(j) == 0 fails at i = 500, j = 1024: pos(j) is 1024" in product[10], product
 same("attention_shown", 2 * (2 + 1), 0, targets=["emu:gfx942", "emu:sm_90a"], more=["--ranks=1"])
+same("masked_shown", 3, 0, targets=["emu:sm_90a"], more=["--ranks=1"])
 same("few_shown", 8 + 1 + 6, 0, targets=["emu:sm_90a"], more=["--ranks=1"])
 plan = subprocess.run([tilec, "explain", source, "--program=product_shown", "--target=sm_90a", "--ranks=1"], capture_output=True, text=True)
 assert "'product': roles" in plan.stdout + plan.stderr, plan
