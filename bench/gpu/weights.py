@@ -9,7 +9,7 @@ import torch
 
 import run as R
 
-BITS = {"w8": 8, "w4": 4, "w4s": 4, "w4z": 4, "w2": 2}
+BITS = {"w8": 8, "f8": 8, "w4": 4, "w4s": 4, "w4z": 4, "w2": 2}
 SETS, GROUP = 20, 128  # of weights, at most; places that have a scale
 FEW = 16               # rows, up to which launch and memory limit a product
 LAUNCH, RATE = (2.5, 3.0), (4.0e6, 3.5e6)  # of few rows, and of more; bytes a microsecond
@@ -23,7 +23,10 @@ def unpacked(q, bits):
     return torch.where(x >= 1 << (bits - 1), x - (1 << bits), x).float()
 
 
-def weights(n, k, bits):
+def weights(name, n, k):
+    bits = BITS[name]
+    if name == "f8":
+        return R.normal(n, k).to(torch.float8_e4m3fn)
     if bits == 8:
         return torch.randint(-128, 128, (n, k), device="cuda", dtype=torch.int8)
     q = torch.randint(0, 256, (n, k * bits // 8), device="cuda", dtype=torch.uint8)
@@ -32,7 +35,7 @@ def weights(n, k, bits):
 
 def scales(name, n, k):
     """Arguments behind the weights."""
-    if name in ("w8", "w2"):
+    if name in ("w8", "f8", "w2"):
         return [torch.rand(n, device="cuda") * 0.01]
     s = torch.rand(n, k // GROUP, device="cuda") * 0.01
     return [s.bfloat16(), torch.randint(-4, 4, s.shape, device="cuda").bfloat16()] if name == "w4z" else [s]
@@ -40,14 +43,14 @@ def scales(name, n, k):
 
 def widened(name, q, more):
     """The weights as f32."""
-    w, wide = unpacked(q, BITS[name]), [x.float().repeat_interleave(GROUP, 1) if x.ndim == 2 else x[:, None] for x in more]
+    w, wide = q.float() if name == "f8" else unpacked(q, BITS[name]), [x.float().repeat_interleave(GROUP, 1) if x.ndim == 2 else x[:, None] for x in more]
     return ((w - wide[1]) * wide[0]).bfloat16().float() if name == "w4z" else w * wide[0]
 
 
 def measure(run, name, m, n, k):
     moved = n * k * BITS[name] // 8
     sets = min(1 + int(3 * R.L2 / moved), SETS)
-    x, q, more = [R.normal(m, k) for _ in range(sets)], [weights(n, k, BITS[name]) for _ in range(sets)], [scales(name, n, k) for _ in range(sets)]
+    x, q, more = [R.normal(m, k) for _ in range(sets)], [weights(name, n, k) for _ in range(sets)], [scales(name, n, k) for _ in range(sets)]
     y, d = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16), torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
     ours = lambda i: run(x[i % sets], q[i % sets], *more[i % sets], y)
     ours(0)
