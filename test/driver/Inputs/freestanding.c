@@ -1,10 +1,12 @@
 /* freestanding.c: runs the programs of freestanding.tile and compares. */
 #include "chain.h"
+#include "counts.h"
 #include "groups.h"
 #include "sums.h"
 #include "words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 _Static_assert(chain_ARENA_BYTES < 2 * 4096 + 4096, "temporaries share memory");
 
@@ -60,4 +62,18 @@ static int chain_check(void) {
     return 0;
 }
 
-int main(void) { return words_check() || sums_check() || groups_check() || chain_check(); }
+static int counts_check(void) {
+    int32_t x[40];
+    int64_t y[7];
+    for (int i = 0; i < 40; i++) x[i] = i * i % 7;
+    memset(arena, 0x77, sizeof arena);
+    CHECK(counts_run(&(counts_args){.x = x, .y = y}, arena) == 0);
+    for (int k = 0; k < 7; k++) {
+        int n = 0;
+        for (int i = 0; i < 40; i++) n += 2 * (x[i] == k);
+        CHECK(y[k] == n);
+    }
+    return 0;
+}
+
+int main(void) { return words_check() || sums_check() || groups_check() || chain_check() || counts_check(); }
