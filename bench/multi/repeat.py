@@ -66,6 +66,17 @@ def flash_decode(make, ranks, s):
     return [[q, *kv] for kv in zip(split(k, 2, ranks), split(v, 2, ranks))], [o] * ranks
 
 
+def moe(make, ranks, s):
+    x, gate, w1, w2 = make(s["M"], s["D"]), make(s["E"], s["D"]), make(s["E"], s["F"], s["D"]), make(s["E"], s["D"], s["F"])
+    logits = values(x) @ values(gate).T
+    ids = np.argsort(-logits, kind="stable")[:, :s["T"]]
+    weights = np.exp(np.take_along_axis(logits, ids, 1))
+    h = np.einsum("rd,rtfd->rtf", values(x), values(w1)[ids])
+    z = np.einsum("rtf,rtdf->rtd", h / (1 + np.exp(-h)), values(w2)[ids])
+    y = np.einsum("rt,rtd->rd", weights / weights.sum(-1, keepdims=True), z)
+    return [[own, gate, *w] for own, *w in zip(split(x, 0, ranks), split(w1, 1, ranks), split(w2, 2, ranks))], split(y, 0, ranks)
+
+
 def gather(make, ranks, s):
     a = make(s["M"], s["N"])
     return [[x] for x in split(a, 0, ranks)], [values(a)] * ranks
@@ -91,11 +102,11 @@ def exchange(make, ranks, s):
     return [[x] for x in split(a, 0, ranks)], split(values(a), 1, ranks)
 
 
-PROGRAMS = {f.__name__: f for f in (ag_gemm, gemm_rs, gemm_ar, flash_decode, gather, scatter, reduce, exchange)}
+PROGRAMS = {f.__name__: f for f in (ag_gemm, gemm_rs, gemm_ar, flash_decode, moe, gather, scatter, reduce, exchange)}
 
 
 def sizes_of(ranks):
-    return {"M": 6 * ranks, "N": 40 * ranks, "K": 16 * ranks, "R": ranks, "B": 2, "H": 8, "G": 2, "S": 48 * ranks, "D": 32}
+    return {"M": 6 * ranks, "N": 40 * ranks, "K": 16 * ranks, "R": ranks, "B": 2, "H": 8, "G": 2, "S": 48 * ranks, "D": 32, "E": 4, "F": 8 * ranks, "T": 2}
 
 
 # ---- runs ----

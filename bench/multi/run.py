@@ -136,6 +136,38 @@ class Works:
             dist.all_gather_into_tensor(all_parts, part)
         return lambda f: lambda i: f(q, k, v, o), {"NCCL and attention": nccl}, None, o, (a / total[..., None]).view(B, H, D)
 
+    def moe(self, M, D, E=64, F=1024, T=8):
+        """The peer gathers the tokens, sorts them by expert, and multiplies by groups, each rank a share of the hidden width."""
+        torch, dist, m, f = self.torch, self.dist, M // self.ranks, F // self.ranks
+        x, gate, w1, w2 = self.R.normal(m, D), self.whole(E, D), self.R.normal(E, f, D) / D**0.5, self.R.normal(E, D, f) / F**0.5
+        all_x, y, d = self.empty(M, D), self.empty(m, D), self.empty(m, D)
+        expert = torch.arange(1, E + 1, device="cuda")
+
+        def routed():
+            top, ids = (all_x @ gate.T).float().topk(T)
+            order = ids.flatten().argsort(stable=True)
+            ends = torch.searchsorted(ids.flatten()[order], expert)
+            return top.softmax(-1).flatten()[order], order // T, ends.int()
+
+        def layer(multiply, elem):
+            weight, rows, ends = routed()
+            h = multiply(all_x[rows].to(elem), w1.transpose(1, 2), ends)
+            z = multiply((h * torch.sigmoid(h)).to(elem), w2.transpose(1, 2), ends)
+            return torch.zeros(M, D, device="cuda").index_add(0, rows, weight[:, None] * z.float())
+
+        def nccl(_):
+            dist.all_gather_into_tensor(all_x, x)
+            dist.reduce_scatter_tensor(d, layer(lambda a, b, ends: torch._grouped_mm(a, b, offs=ends), torch.bfloat16).bfloat16())
+
+        def by_group(a, b, ends):
+            at = [0, *ends.tolist()]
+            return torch.cat([a[s:e] @ b[g].float() for g, (s, e) in enumerate(zip(at, at[1:]))])
+
+        dist.all_gather_into_tensor(all_x, x)
+        want = layer(by_group, torch.float32)
+        dist.all_reduce(want)
+        return lambda f: lambda i: f(x, gate, w1, w2, y), {"NCCL and _grouped_mm": nccl}, None, y, self.part(want)
+
     def gather(self, M, N):
         own, c, g = self.R.normal(M // self.ranks, N), self.empty(M, N), self.empty(M, N)
         self.dist.all_gather_into_tensor(g, own)

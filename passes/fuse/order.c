@@ -72,6 +72,20 @@ static bool is_made_anew(const Pair *f) {
     return false;
 }
 
+static bool updates(const Node *n, int tensor) {
+    for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+        if (n->kernel->param.p[a].inout && n->arg.p[a].tensor == tensor) return true;
+    return false;
+}
+
+/* The producer moves down to the consumer: neither that nor what stands between updates what it reads in place. */
+static bool is_updated_behind(const Pair *f) {
+    for (int a = 0; a < f->producer->arg.n; a++)
+        for (int i = f->producer->id; i <= f->consumer->id; i++)
+            if (updates(f->p->node.p[i], f->producer->arg.p[a].tensor)) return true;
+    return false;
+}
+
 bool fuse_find_producer(Pair *f, const Use *use) {
     const Tensor *t = &f->p->tensor.p[f->tensor];
     const Use *u = &use[f->tensor];
@@ -83,6 +97,6 @@ bool fuse_find_producer(Pair *f, const Use *use) {
     f->producer = u->producer;
     f->out = u->out;
     f->kept = t->role != ROLE_TEMP || u->uses != 2;
-    return arg_is_whole(&u->producer->arg.p[u->out]) && !fuse_touches_updated(use, f->producer) &&
+    return arg_is_whole(&u->producer->arg.p[u->out]) && !is_updated_behind(f) &&
            !is_read_between(f) && !is_made_anew(f);
 }

@@ -28,10 +28,9 @@ typedef struct {
     Cell *cell;
     VEC(Link) link;
     VEC(int64_t) touched;
-    int last_writer;             /* node */
-    int writers;                 /* nodes */
-    int writer;                  /* one of them */
+    VEC(int) writer;             /* nodes, ascending */
     bool packet;
+    bool meets;                  /* accesses of the node are compared with each other even where they may not meet */
 } Cells;
 
 /* ---- cutting a tensor ---- */
@@ -109,9 +108,11 @@ bool event_reads_result(const Run *r, const Event *e) {
 
 static bool sums(const Event *e) { return e->kind == EVENT_WRITE && e->op->mode == STORE_SUM; }
 
+static bool always_compared(const Run *r, const Event *e) { return event_reads_result(r, e) || sums(e); }
+
 static bool siblings_compared(const Run *r, const Event *a, const Event *b) {
     if (a->task == b->task || (adds(a) && adds(b))) return false;
-    return event_reads_result(r, a) || event_reads_result(r, b) || sums(a) || sums(b) || (certain(a) && certain(b));
+    return always_compared(r, a) || always_compared(r, b) || (certain(a) && certain(b));
 }
 
 /* What a task stores for another rank's task of the node, which may come first in the list. */
@@ -121,6 +122,7 @@ static bool is_taken_by(const Run *r, const Event *write, const Event *read) {
 }
 
 static bool siblings_ordered(Cells *c, int32_t head, const Event *e) {
+    if (!c->meets && !certain(e)) return true;
     for (int32_t i = head; i >= 0; i = c->link.p[i].next) {
         const Event *a = &c->run->event.p[c->link.p[i].event];
         if (!siblings_compared(c->run, a, e)) continue;
@@ -154,6 +156,8 @@ static bool packet_comes(Cells *c, const Cell *cell, const Event *e) {
                     c->run->p->tensor.p[c->tensor].name);
 }
 
+static bool is_written_later(const Cells *c) { return c->writer.n && c->writer.p[c->writer.n - 1] >= c->node; }
+
 static bool cell_visit(Cells *c, int64_t at, const Event *e) {
     Cell *cell = &c->cell[at];
     int32_t event = (int32_t)(e - c->run->event.p);
@@ -167,7 +171,7 @@ static bool cell_visit(Cells *c, int64_t at, const Event *e) {
     } else {
         if (c->packet ? !packet_comes(c, cell, e) : !list_ordered(c, cell->writers, e)) return false;
         if (!c->packet && !siblings_ordered(c, cell->new_writers, e)) return false;
-        if (c->node > c->last_writer) return true;
+        if (!is_written_later(c)) return true;
         list_push(c, &cell->new_readers, event);
     }
     if (fresh) vec_push(c->run->arena, &c->touched, at);
@@ -199,17 +203,24 @@ static bool visit_rank(Cells *c, const Event *e, int rank) {
     return true;
 }
 
-/* A read behind a wait for all of the only writer needs no look at its cells. */
-static bool read_is_clear(Cells *c, const Event *e) {
-    if (e->kind != EVENT_READ || c->writers != 1 || c->packet || c->node <= c->writer) return false;
-    int axis = c->run->p->tensor.p[c->tensor].symmetric;
-    return order_after_node(c->run, c->writer, axis, e);
+/* Nothing of the node's own has to be compared with it. */
+static bool is_apart(const Cells *c, const Event *e) { return !c->meets && (e->kind == EVENT_READ || !certain(e)); }
+
+/* Launches order all accesses of other nodes. A read behind a wait for all of each writer needs no look at its cells. */
+static bool is_clear(Cells *c, const Event *e) {
+    const int axis = c->run->p->tensor.p[c->tensor].symmetric;
+    if (c->packet) return false;
+    if (c->run->launches && axis < 0) return is_apart(c, e);
+    if (e->kind != EVENT_READ || !c->writer.n || is_written_later(c)) return false;
+    for (int i = 0; i < c->writer.n; i++)
+        if (!order_after_node(c->run, c->writer.p[i], axis, e)) return false;
+    return true;
 }
 
 static bool access_visit(Cells *c, const Event *e) {
     const Run *r = c->run;
     int axis = r->p->tensor.p[c->tensor].symmetric, rank = r->task.p[e->task].rank;
-    if (cells_in(c, e) >= WIDE && read_is_clear(c, e)) return true;
+    if (cells_in(c, e) >= WIDE && is_clear(c, e)) return true;
     if (axis < 0) return visit_rank(c, e, rank);
     for (int i = e->rank_lo; i <= e->rank_hi; i++)
         if (!visit_rank(c, e, mesh_rank_along(r->m, rank, axis, i))) return false;
@@ -239,12 +250,26 @@ static void node_end(Cells *c) {
     c->touched.n = 0;
 }
 
+/* Of the node whose accesses begin there. */
+static bool node_meets(const Run *r, const Accesses *list, int at) {
+    const int node = r->task.p[r->event.p[list->p[at]].task].node;
+    for (int i = at; i < list->n; i++) {
+        const Event *e = &r->event.p[list->p[i]];
+        if (r->task.p[e->task].node != node) return false;
+        if (always_compared(r, e)) return true;
+    }
+    return false;
+}
+
 static bool tensor_visit(Cells *c, const Accesses *list) {
     const Run *r = c->run;
     for (int i = 0; i < list->n; i++) {
         const Event *e = &r->event.p[list->p[i]];
         int node = r->task.p[e->task].node;
-        if (node != c->node) node_end(c);
+        if (node != c->node) {
+            node_end(c);
+            c->meets = node_meets(r, list, i);
+        }
         c->node = node;
         if (!access_visit(c, e)) return false;
     }
@@ -252,13 +277,11 @@ static bool tensor_visit(Cells *c, const Accesses *list) {
 }
 
 static void writers_count(Cells *c, const Accesses *list) {
-    c->last_writer = c->writer = -1;
     for (int i = 0; i < list->n; i++) {
         const Event *e = &c->run->event.p[list->p[i]];
         int node = c->run->task.p[e->task].node;
-        if (e->kind != EVENT_WRITE || node == c->last_writer) continue;
-        c->writers++;
-        c->writer = c->last_writer = node;
+        if (e->kind != EVENT_WRITE || (c->writer.n && node == c->writer.p[c->writer.n - 1])) continue;
+        vec_push(c->run->arena, &c->writer, node);
     }
 }
 

@@ -422,7 +422,7 @@ def experts():
     place = random.permutation(30).astype(np.int32)
     rows_at = np.empty(30, np.int32)
     rows_at[place] = np.arange(30)
-    calls = [(f"expert_starts(ids, {e})", np.array([(ids < i).sum() for i in range(e + 1)], np.int32)) for e in (0, 1, 6, 9)]
+    calls = [(f"expert_starts(expert_counts(ids, {e}))", np.array([(ids < i).sum() for i in range(e + 1)], np.int32)) for e in (0, 1, 6, 9)]
     calls += [(f"expert_rows(place, {k})", (rows_at // k).astype(np.int32)) for k in (1, 2, 7, 40)]
     group("pairs", {"ids": ids, "place": place}, calls)
     refused("expert_rows(place, 0)", "i32[30]", "place: i32[30]")
