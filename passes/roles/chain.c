@@ -45,6 +45,16 @@ static bool is_width(const Slice *s, int range) {
     return r->grid && r->kind == RANGE_WHOLE && size_is_number(r->of);
 }
 
+/* Rows of keys may be a range of the grid that each task has whole: a tile of it does. */
+static const char *rows_fix(const Slice *s, Type t) {
+    for (int i = 0; i < t.nrange && t.nrange == 2; i++) {
+        const Range *rows = &s->k->range.p[t.range[!i]];
+        if (s->k->range.p[t.range[i]].grid || !is_width(s, t.range[!i])) continue;
+        return slice_text(s, "a tile of '%s', not all of it: %s: %lld of ..", rows->name, rows->name, (long long)rows->of.c);
+    }
+    return "each i: 128 of m";
+}
+
 static bool find_rows(Slice *s) {
     const Type t = s->dot.p[0]->res.p[0]->type;
     s->row = -1;
@@ -53,7 +63,7 @@ static bool find_rows(Slice *s) {
         if (r->grid && r->kind == RANGE_TILE && r->owner < 0 && !r->starts) s->row = t.range[i];
     }
     return s->row >= 0 ||
-           slice_refuse(s, s->dot.p[0], "each i: 128 of m", "rows of the products are no tile of the grid");
+           slice_refuse(s, s->dot.p[0], rows_fix(s, t), "rows of the products are no tile of the grid");
 }
 
 int kernel_wide(const Kernel *k) {
