@@ -4,7 +4,7 @@
 
 #include "driver/session.h"
 #include "passes/model/taxes.h"
-#include "passes/remap/reuse.h"
+#include "passes/remap/simulate.h"
 
 #include <jansson.h>
 
@@ -12,7 +12,16 @@ void explain_sizes(const Session *, const Program *,
                    int64_t *sizes); /* prints the choice of tile sizes; values of run-time dims */
 
 void explain_caches(const Session *); /* --cache-sim: prints simulated hits and bytes of each kernel */
-void explain_cache(const Module *, const Kernel *, const RemapMachine *, const Order *); /* of one; NULL: row-major */
+
+/* A kernel in an order, or row-major where it is NULL; .other: a machine whose caches are not modelled. */
+typedef struct {
+    const Kernel *kernel;
+    RemapMachine machine;
+    const Order *order;
+    const char *other;
+    CacheSim sim; /* the result */
+} CacheCase;
+void explain_cases(const Module *, CacheCase *, int n); /* simulates and prints them, in their order */
 
 /* explain_data.c. before, after: of each program, as written and as compiled. */
 json_t *explain_data(const Session *, const Taxes *before, const Taxes *after, const int64_t *sizes);

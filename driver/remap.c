@@ -178,8 +178,9 @@ static void kernel_report(Remap *r, const Remapped *k, FILE *to) {
                 k->tasks.lost_one->why ? ": " : "", k->tasks.lost_one->why ? k->tasks.lost_one->why : "");
     if (r->o->report && k->tasks.k) kernel_print(r->m, k->tasks.k, to);
     if (r->o->cache_sim && k->tasks.k) {
-        explain_cache(r->m, k->tasks.k, &k->machine, NULL);
-        if (!k->why) explain_cache(r->m, k->tasks.k, &k->machine, &k->choice.order);
+        CacheCase cases[] = {{.kernel = k->tasks.k, .machine = k->machine},
+                             {.kernel = k->tasks.k, .machine = k->machine, .order = &k->choice.order}};
+        explain_cases(r->m, cases, k->why ? 1 : 2);
     }
     text_free(&order);
 }

@@ -6,6 +6,8 @@
 
 const char *const digit_way_text[DIGIT_WAYS] = {"up", "down", "turn", "pair"};
 
+const char *const own_order_text[OWN_ORDERS] = {"", "first", "late", "behind", "rank"};
+
 static bool digit_fits(const Order *o, int at, int ranges) {
     const OrderDigit *d = &o->digit[at];
     return d->range >= 0 && d->range < ranges && d->band >= 0 && (int)d->way >= 0 && d->way < DIGIT_WAYS &&
@@ -24,6 +26,10 @@ bool order_is_bijective(const Order *o, int ranges, const int64_t *tiles) {
     for (int r = 0; r < ranges; r++)
         if (tiles[r] != 1 && !(counted >> r & 1)) return false;
     return true;
+}
+
+const Order *order_keep(Arena *arena, const Order *o) {
+    return o->n || o->own || o->edges ? arena_copy(arena, o, sizeof *o) : NULL;
 }
 
 Order order_of_ranges(const int16_t *range, int n) {
@@ -71,7 +77,19 @@ void order_place(const Order *o, const int64_t *tiles, int ranges, int64_t task,
     }
 }
 
+int order_band(const Order *o, int rows, int columns) {
+    const OrderDigit *d = o->digit + o->n;
+    if (!o->n || columns < 0) return 1;
+    for (int i = 0; i < o->n; i++)
+        if (o->digit[i].way != DIGIT_UP || o->chiplets > 1) return 0;
+    if (o->n > 1 && !d[-2].band && d[-2].range == rows && d[-1].range == columns) return 1;
+    return o->n > 2 && d[-3].band && d[-3].range == rows && d[-2].range == columns && d[-1].range == rows ? d[-3].band : 0;
+}
+
 void order_text(Text *to, const Order *o, void (*range)(Text *, const void *, int), const void *state) {
+    if (o->own) text_printf(to, "own %s%s", own_order_text[o->own], o->n ? " " : "");
+    if (o->edges) text_add(to, o->n ? "edges " : "edges");
+    if (!o->n) return;
     if (o->chiplets) text_printf(to, "chiplets %d ", o->chiplets);
     if (o->block) text_printf(to, "block %" PRId64 " ", o->block);
     text_add(to, "(");

@@ -34,7 +34,7 @@ bool plan_asks_roles(const Plan *p) { return p->clusters || p->slices || p->resi
 bool plan_is_whole(const Plan *p) { return p->lowering == LOWER_SCHEDULE || p->lowering == LOWER_ROLES; }
 
 bool plan_has_roles(const Plan *p) {
-    return p->regs.n || p->cluster || p->order || p->tasks != TASKS_STATIC || p->copy.n;
+    return p->regs.n || p->cluster || p->tasks != TASKS_STATIC || p->copy.n;
 }
 
 void plan_drop_roles(Plan *p) {

@@ -50,7 +50,7 @@ typedef struct {
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
     int workgroups; /* of a kernel that copies, at most; 0: open */
-    const Order *tasks_in; /* not of ROLES: which tiles the number of a workgroup means; NULL: row-major */
+    const Order *order; /* which tiles the number of a task means; NULL: row-major */
     /* of ROLES; from .regs on, until the kernel has roles: */
     int unaligned; /* 1: results and residuals whose rows only a run knows go without boxes, unless operands have such
                       rows */
@@ -64,7 +64,6 @@ typedef struct {
     int cluster;   /* workgroups that have tiles beside each other along .cluster_range, of the grid; -1: they share
                       tiles, and each has a slice of the loops */
     int16_t cluster_range;
-    Name order; /* of the tasks: a function of the device library; NULL: row-major */
     TaskOrder tasks;
     VEC(PlanCopy) copy;
 } Plan;

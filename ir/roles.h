@@ -77,7 +77,7 @@ struct Roles {
     int16_t cluster_range; /* of the grid: the cluster's workgroups have tiles beside each other along it; or a part of
                               such a range: they share a tile, and each has one of the parts; -1 */
     int resident;          /* workgroups that registers and memory of a processor have room for, 1 or more */
-    Name order;            /* of the tasks (target-independent name: `raster8`, `longest`, ..); NULL: row-major */
+    const Order *order;    /* of the tasks, those of a cluster as one; NULL: row-major */
     TaskOrder tasks;
     VEC(int) regs;         /* of a thread, a group each; their number is the workgroup's groups of 128 threads */
     VEC(Ring) ring;

@@ -79,8 +79,8 @@ static void grid_in_order(Fn *f, const Order *o) {
 }
 
 static void grid_constants(Fn *f) {
-    if (f->k->plan.tasks_in) {
-        grid_in_order(f, f->k->plan.tasks_in);
+    if (f->k->plan.order) {
+        grid_in_order(f, f->k->plan.order);
         return;
     }
     for (int i = 0; i < f->k->ngrid; i++)
@@ -115,7 +115,7 @@ static double tasks_most(const Fn *f) {
  */
 static bool packs_tasks(const Fn *f, const GpuLaunch *l) {
     const Kernel *k = f->k;
-    bool packs = k->level == LEVEL_WAVE && k->plan.waves == 1 && !k->plan.tasks_in && !k->plan.workgroups && !l->groups;
+    bool packs = k->level == LEVEL_WAVE && k->plan.waves == 1 && !k->plan.order && !k->plan.workgroups && !l->groups;
     for (int i = 0; i < k->ngrid; i++) packs &= !range_is_ragged(k, i);
     return packs && mesh_ranks(f->m) == 1 && !region_synchronises(k->body) && l->ticket < 0 && l->finish < 0 &&
            !l->beside && tasks_most(f) >= (double)PACKED_ROUNDS * f->hip->target->processors;
@@ -125,7 +125,7 @@ static bool packs_tasks(const Fn *f, const GpuLaunch *l) {
 static const char *group_number(Fn *f) {
     if (f->hip->ticket >= 0)
         return fn_text(f, "tile_take(lds, &t->ticket[%s])", field_number(f, "ticket", f->hip->ticket)->text);
-    if (f->k->plan.tasks_in) return order_deal_text(f, f->k->plan.tasks_in, "tile_group()", node_tasks(f, f->k));
+    if (f->k->plan.order) return order_deal_text(f, f->k->plan.order, "tile_group()", node_tasks(f, f->k));
     if (f->hip->packed > 1) return fn_text(f, "tile_group() * %d + tile_wave()", f->hip->packed);
     return reads_peers(f->k) ? "(tile_group() + t->rank * tile_groups() / t->nranks) % tile_groups()" : "tile_group()";
 }

@@ -1,45 +1,15 @@
 /* roles_place.c: the order of tasks of a kernel in the form roles: from a task's number to the number of its tile along
    each range, and back. */
 #include "codegen/gpu/roles.h"
+#include "codegen/text/program.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* This rank's rows come first, then those of the ranks behind it; or between those of other ranks, and alone at the
-   end; or behind those of other ranks; or what is for this rank, then what is for the ranks behind it, where a range of
-   the grid counts ranks. */
-typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LATE, OWN_BEHIND, OWN_RANK, OWN_UNKNOWN } OwnOrder;
+bool hip_role_edges_last(const Roles *r) { return r->order && r->order->edges; }
 
-/* The last columns come first, as where they are the longer tasks. */
-static const char down[] = "_down";
-
-/* Tiles over an edge come last: they are the shorter ones. */
-static const char edges[] = "_edges";
-
-bool hip_role_edges_last(const Roles *r) { return r->order && strcmp(r->order + strcspn(r->order, "_"), edges) == 0; }
-
-static bool order_down(const Roles *r) { return r->order && strcmp(r->order + strcspn(r->order, "_"), down) == 0; }
-
-/* What follows the number of rows. */
-static OwnOrder order_own(const char *order) {
-    static const char *const text[] = {"", "_own_first", "_own_late", "_own_behind", "_own_rank"};
-    size_t n = strcspn(order, "_"), i = 0;
-    if (strcmp(order + n, down) == 0 || strcmp(order + n, edges) == 0) return OWN_AS_THEY_LIE;
-    while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
-    return (OwnOrder)i;
-}
-
-static OwnOrder own_order(const Roles *r) { return r->order ? order_own(r->order) : OWN_AS_THEY_LIE; }
+static OwnOrder own_order(const Roles *r) { return r->order ? r->order->own : OWN_AS_THEY_LIE; }
 
 bool hip_role_has_first(const Roles *r) { return own_order(r) != OWN_AS_THEY_LIE; }
-
-/* Rows of tiles that tasks go through together; 0: the order is unknown. */
-static int order_band(const Roles *r) {
-    static const char raster[] = "raster";
-    if (!r->order) return 1;
-    if (strncmp(r->order, raster, sizeof raster - 1) != 0 || own_order(r) == OWN_UNKNOWN) return 0;
-    return atoi(r->order + sizeof raster - 1);
-}
 
 /* The mesh axis along which the kernel addresses memory of peers; -1: none. */
 static int peers_axis(const Kernel *k) {
@@ -125,16 +95,14 @@ static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, in
     Text *to = &w->g->text;
     const char *in = r->row == 0 ? "number" : arena_format(w->arena, "number %% (%s)", raster);
     const OwnOrder own = own_order(w->roles);
-    static const char *const text[] = {
+    static const char *const text[OWN_ORDERS] = {
         [OWN_AS_THEY_LIE] = "raster", [OWN_FIRST] = "own_first", [OWN_LATE] = "own_late",
-        [OWN_BEHIND] = "own_behind",  [OWN_RANK] = "raster",     [OWN_UNKNOWN] = "raster"};
+        [OWN_BEHIND] = "own_behind",  [OWN_RANK] = "raster"};
     const char *how = hip_role_edges_last(w->roles) ? "edges_last" : text[own];
     text_printf(to, "    const tile_place at = tile_order_%s(%s, all->%s, %s, %s);\n", how, in,
                 w->tiles[r->range[r->row]], r->columns, order_more(w, r, how, band));
     for (int i = r->row; i < r->n; i++) {
         const char *place = i == r->row ? "at.i" : "at.j", *name = w->task[r->range[i]];
-        if (i == r->n - 1 && order_down(w->roles))
-            place = arena_format(w->arena, "all->%s - 1 - %s", w->tiles[r->range[i]], place);
         if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
             text_printf(to, "    task.%s = %d * %s + all->rank;\n", name, w->roles->cluster, place);
         else
@@ -148,44 +116,105 @@ static bool order_fits(const RolesWriter *w, const Raster *r) {
     return r->n == 2 && whole_tiles(w, r->range[0]) >= 0 && whole_tiles(w, r->range[1]) >= 0;
 }
 
+/* Rows that tasks go through together; 0: the order says something else. */
+static int band_of(const RolesWriter *w, const Raster *r) {
+    const Order *o = w->roles->order;
+    if (!o || !r->n) return 1;
+    return order_band(o, r->range[r->row], r->n > 1 ? r->range[r->n - 1] : -1);
+}
+
+/* The grid in parts, each in bands. */
+static bool parts_place(RolesWriter *w, const Raster *r) {
+    const char *raster = arena_format(w->arena, "all->%s * %s", r->n ? w->tiles[r->range[r->row]] : "", r->columns);
+    const int band = band_of(w, r);
+    if (!order_fits(w, r) || !band) return false;
+    outer_lines(w, r, raster);
+    if (r->n) raster_lines(w, r, raster, band);
+    return true;
+}
+
+/* Number of tiles as the struct of all roles has them, unless it is a number; those of a cluster are one. */
+static const CExpr *tiles_text(RolesWriter *w, Fn *f, int range) {
+    const CExpr *n = range_tasks(f, w->k, range);
+    int64_t number;
+    if (range == w->roles->cluster_range && w->roles->cluster > 1) n = cexpr_ceil_div(f, n, w->roles->cluster);
+    return cexpr_const(n, &number) ? n : cexpr_name(f, fn_text(f, "all->%s", w->tiles[range]));
+}
+
+static Order order_or_row_major(const RolesWriter *w, const Raster *r) {
+    int16_t range[MAX_RANGES];
+    if (w->roles->order) return *w->roles->order;
+    for (int i = 0; i < r->n; i++) range[i] = (int16_t)r->range[i];
+    return order_of_ranges(range, r->n);
+}
+
+static OrderTiles order_tiles(RolesWriter *w, Fn *f) {
+    static const char *const taken[] = {"all", "task", "number", "group"};
+    OrderTiles t = {.n = w->k->ngrid, .type = "unsigned", .alone = true};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
+    for (int i = 0; i < t.n; i++) {
+        t.tiles[i] = hip_role_counts(w, i) ? tiles_text(w, f, i) : cexpr_number(f, 1);
+        if (hip_role_counts(w, i)) t.name[i] = c_name(&f->names, w->k->range.p[i].name);
+    }
+    return t;
+}
+
+static void digits_place(RolesWriter *w, const Raster *r) {
+    const Order o = order_or_row_major(w, r);
+    Hip hip;
+    Fn f = hip_role_fn(w, &hip);
+    const OrderTiles t = order_tiles(w, &f);
+    fn_constant_of(&f, "unsigned", "group", "number"); /* nothing is below 0, so that quotients are shifts */
+    order_write(&f, &o, &t, "group");
+    for (int i = 0; i < r->n; i++) {
+        const int range = r->range[i];
+        const bool pair = w->roles->cluster > 1 && range == w->roles->cluster_range;
+        if (pair) fn_line(&f, "task.%s = %d * %s + all->rank;", w->task[range], w->roles->cluster, t.name[range]);
+        else fn_line(&f, "task.%s = %s;", w->task[range], t.name[range]);
+    }
+    fn_head_print(&f, &w->g->text);
+    text_add(&w->g->text, text_str(&f.body));
+    text_free(&f.body);
+    w->failed |= f.failed;
+}
+
 void hip_role_place(RolesWriter *w) {
     Text *to = &w->g->text;
     const Raster r = raster_of(w);
-    const int band = order_fits(w, &r) ? order_band(w->roles) : 0;
-    const char *raster = arena_format(w->arena, "all->%s * %s", r.n ? w->tiles[r.range[r.row]] : "", r.columns);
     text_printf(to, "TILE_FN %s %s(const %s *all, int number) {\n", hip_role_name(w, "task"), hip_role_name(w, "place"),
                 hip_role_name(w, "all"));
     text_printf(to, "    %s task = {};\n    task.number = number;\n", hip_role_name(w, "task"));
-    outer_lines(w, &r, raster);
-    if (r.n) raster_lines(w, &r, raster, band);
+    const bool parts = hip_role_has_first(w->roles) || hip_role_edges_last(w->roles), written = !parts || parts_place(w, &r);
+    if (!parts) digits_place(w, &r);
     text_add(to, "    return task;\n}\n\n");
-    if (band > 0) return;
+    if (written) return;
     w->failed = true;
-    diag_error(w->g->m->diags, w->k->loc, "unsupported", "not supported yet by %s: the order '%s' of tasks",
-               w->back.who, w->roles->order);
+    diag_error(w->g->m->diags, w->k->loc, "unsupported", "not supported yet by %s: this order of tasks", w->back.who);
 }
 
-/* A tile along a range; of a cluster's side by side the cluster's. */
-static const char *tile_text(const RolesWriter *w, int range) {
-    const bool pair = w->roles->cluster > 1 && range == w->roles->cluster_range;
-    return arena_format(w->arena, pair ? "task.%s / %d" : "task.%s", w->task[range], w->roles->cluster);
-}
-
-/* Of orders in which ranks have no part. */
+/* Of orders in which ranks and edges have no part. */
 void hip_role_number(RolesWriter *w) {
     const Raster r = raster_of(w);
-    const int last = r.n ? r.range[r.n - 1] : 0;
-    const char *row = r.n ? tile_text(w, r.range[r.row]) : "0", *column = r.n > 1 ? tile_text(w, last) : "0";
-    const char *rows = r.n ? arena_format(w->arena, "all->%s", w->tiles[r.range[r.row]]) : "1";
-    const char *outer = r.row ? tile_text(w, r.range[0]) : NULL;
-    if (order_down(w->roles) && r.n)
-        *(r.n > 1 ? &column : &row) =
-            arena_format(w->arena, "all->%s - 1 - %s", w->tiles[last], r.n > 1 ? column : row);
-    const char *raster = arena_format(w->arena, "tile_order_raster_task({%s, %s}, %s, %s, %d)", row, column, rows,
-                                      r.columns, order_band(w->roles));
-    for (int i = 1; i < r.row; i++)
-        outer = arena_format(w->arena, "(%s) * all->%s + %s", outer, w->tiles[r.range[i]], tile_text(w, r.range[i]));
-    if (outer) raster = arena_format(w->arena, "(%s) * (%s * %s) + %s", outer, rows, r.columns, raster);
-    text_printf(&w->g->text, "TILE_FN int %s(const %s *all, %s task) {\n    return %s;\n}\n\n",
-                hip_role_name(w, "number"), hip_role_name(w, "all"), hip_role_name(w, "task"), raster);
+    const Order o = order_or_row_major(w, &r);
+    Hip hip;
+    Fn f = hip_role_fn(w, &hip);
+    const OrderTiles t = order_tiles(w, &f);
+    const CExpr *number = order_number(&f, &o, &t);
+    text_printf(&w->g->text, "TILE_FN int %s(const %s *all, %s task) {\n", hip_role_name(w, "number"),
+                hip_role_name(w, "all"), hip_role_name(w, "task"));
+    Text lines = {0};
+    fn_line(&f, "return %s;", cexpr_bare(number)->text);
+    fn_head_print(&f, &lines);
+    text_add(&lines, text_str(&f.body));
+    for (int i = 0; i < r.n; i++)
+        if (text_has_word(text_str(&lines), t.name[r.range[i]])) {
+            const int range = r.range[i];
+            const bool pair = w->roles->cluster > 1 && range == w->roles->cluster_range;
+            text_printf(&w->g->text, pair ? "    const unsigned %s = task.%s / %d;\n" : "    const unsigned %s = task.%s;\n",
+                        t.name[range], w->task[range], w->roles->cluster);
+        }
+    text_printf(&w->g->text, "%s}\n\n", text_str(&lines));
+    text_free(&lines);
+    text_free(&f.body);
+    w->failed |= f.failed;
 }

@@ -129,7 +129,7 @@ static Order row_major(const OrderTiles *t) {
 
 void schedule_order(Schedule *s, const OrderTiles *t) {
     Fn *f = &s->f;
-    const Order plain = row_major(t), *o = f->k->plan.tasks_in ? f->k->plan.tasks_in : &plain;
+    const Order plain = row_major(t), *o = f->k->plan.order ? f->k->plan.order : &plain;
     const CExpr *tasks = cexpr_number(f, 1);
     Text lines = {0};
     for (int r = 0; r < t->n; r++) tasks = cexpr_mul(f, tasks, cexpr_operand(f, t->tiles[r]));

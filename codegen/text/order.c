@@ -17,9 +17,13 @@ typedef struct {
     bool turns;                    /* a digit looks at the one before it */
 } OrderWriter;
 
+static void constant_named(OrderWriter *w, const char *name, const char *value) {
+    fn_constant_of(w->f, w->tiles->type ? w->tiles->type : "int64_t", name, value);
+}
+
 static const char *constant(OrderWriter *w, const char *name, const char *value) {
     name = c_name(&w->f->names, name);
-    fn_constant(w->f, name, value);
+    constant_named(w, name, value);
     return name;
 }
 
@@ -123,7 +127,7 @@ static void count_write(OrderWriter *w, const OrderDigit *d) {
     const char *value = turned_text(w, d->way, digit, tiles);
     const bool open = d->way == DIGIT_PAIR || (d->way == DIGIT_TURN && w->before);
     if (first) value = fn_text(f, open ? "%s + (%s)" : "%s + %s", first, value);
-    fn_constant(f, name, value);
+    constant_named(w, name, value);
     if (!cexpr_is(own, 1)) w->counted = true;
     w->before = digit;
 }

@@ -12,9 +12,12 @@ typedef struct {
     int n;
     const CExpr *tiles[MAX_RANGES]; /* along each range */
     const char *name[MAX_RANGES];   /* of the constant that becomes the number of a tile; NULL: of a range with one tile */
+    const char *type;               /* of constants; NULL: int64_t */
     bool alone;                     /* the text knows no function of the device library */
 } OrderTiles;
 void order_write(Fn *, const Order *, const OrderTiles *, const char *task);
+/* The way back: the number of the task with the tiles that .name say. */
+const CExpr *order_number(Fn *, const Order *, const OrderTiles *);
 /* The number of the task of workgroup `group`, of so many. */
 const char *order_deal_text(Fn *, const Order *, const char *group, const CExpr *tasks);
 const CExpr *node_tasks(Fn *, const Kernel *);

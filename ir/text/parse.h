@@ -82,6 +82,7 @@ void parse_kernel(Parser *);
 void parse_region(Parser *, Region *); /* { .. } */
 void parse_for(Parser *, Op *);
 void parse_plan(Parser *, Plan *);
+const Order *parse_order(Parser *); /* behind `order` */
 int parse_range(Parser *); /* name form, of a loop; its number */
 void parse_range_form(Parser *, Range *);
 int parse_range_declare(Parser *, Range);

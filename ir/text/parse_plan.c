@@ -66,15 +66,17 @@ static void parse_digits(Parser *p, Order *o) {
     need_punct(p, ')');
 }
 
-/* order := ['chiplets' INT] ['block' INT] digits, of a grid; NAME, of roles */
-static void parse_order(Parser *p, Plan *a) {
+/* order := ['own' ('first' | 'late' | 'behind' | 'rank')] ['edges'] [['chiplets' INT] ['block' INT] digits] */
+const Order *parse_order(Parser *p) {
     Order *o = ARENA_ARRAY(p->m->arena, Order, 1);
+    if (take_word(p, "own"))
+        o->own = 1 + (OwnOrder)need_choice(p, own_order_text + 1, OWN_ORDERS - 1, "'first', 'late', 'behind' or 'rank'");
+    o->edges = take_word(p, "edges");
+    if ((o->own || o->edges) && !at_punct(p, '(')) return o;
     if (take_word(p, "chiplets")) o->chiplets = parse_int(p, "a number of chiplets");
     if (take_word(p, "block")) o->block = parse_int(p, "a number of tasks");
-    if (o->chiplets || at_punct(p, '('))
-        parse_digits(p, o), a->tasks_in = o;
-    else
-        a->order = need_name(p, "a function's name");
+    parse_digits(p, o);
+    return o;
 }
 
 /* item := 'plain' | 'roles' | 'schedule' NAME | number INT | 'cut' | 'sized' | 'pipelined' ('on' | 'off') | 'regs' INT+
@@ -94,7 +96,7 @@ static void parse_item(Parser *p, Plan *a) {
         a->cluster_range = (int16_t)(p->tok.kind == TOK_INT ? -1 : need_known(p, &p->ranges, "range")),
         a->cluster = parse_int(p, "a number of workgroups");
     else if (take_word(p, "order"))
-        parse_order(p, a);
+        a->order = parse_order(p);
     else if (take_word(p, "tasks"))
         a->tasks = (TaskOrder)need_choice(p, text_tasks, TEXT_TASKS, "'static', 'ticket' or 'list'");
     else

@@ -161,7 +161,7 @@ static void parse_role_range(Parser *p) {
     r->cluster = need_small(p, "a number of workgroups", 1);
 }
 
-/* roles := 'roles' ['cluster' range INT] ['order' name] ['resident' INT] 'regs' INT* '{' ('range' range ['each' 'of'
+/* roles := 'roles' ['cluster' range INT] ['order' order] ['resident' INT] 'regs' INT* '{' ('range' range ['each' 'of'
    INT])* ring* tasks '}' 'spec' */
 void parse_roles(Parser *p) {
     Roles *r = roles_new(p->m, p->k);
@@ -169,7 +169,7 @@ void parse_roles(Parser *p) {
         r->cluster_range = (int16_t)need_known(p, &p->ranges, "range");
         r->cluster = need_small(p, "a number of workgroups", 1);
     }
-    if (take_word(p, "order")) r->order = need_name(p, "an order's name");
+    if (take_word(p, "order")) r->order = parse_order(p);
     if (take_word(p, "resident")) r->resident = need_small(p, "a number of workgroups", 1);
     parse_regs(p);
     need_punct(p, '{');

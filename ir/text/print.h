@@ -37,6 +37,7 @@ void print_line(Printer *); /* a new line, indented */
 
 void print_kernel(Printer *, const Kernel *);
 void print_plan(Printer *, const Plan *);
+void print_order(Printer *, const Order *); /* behind `order` */
 
 /* print_op.c */
 void print_region(Printer *, const Region *); /* { .. } */

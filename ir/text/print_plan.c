@@ -39,11 +39,7 @@ static void print_cluster(Printer *p, const Plan *a, bool *first) {
     text_printf(&p->out, "%d", a->cluster);
 }
 
-static void print_order(Printer *p, const Plan *a, bool *first) {
-    if (a->order) {
-        word(p, first, "order ");
-        print_name(p, a->order);
-    }
+static void print_task_order(Printer *p, const Plan *a, bool *first) {
     if (a->tasks != TASKS_STATIC) {
         word(p, first, "tasks ");
         text_add(&p->out, text_tasks[a->tasks]);
@@ -57,9 +53,8 @@ static void range_add(Text *to, const void *state, int range) {
     *to = p.out;
 }
 
-static void print_tasks_in(Printer *p, const Order *o, bool *first) {
+void print_order(Printer *p, const Order *o) {
     Text text = {0};
-    word(p, first, "order ");
     order_text(&text, o, range_add, p);
     text_add(&p->out, text_str(&text));
     text_free(&text);
@@ -83,8 +78,8 @@ void print_plan(Printer *p, const Plan *a) {
     if (a->regs.n) word(p, &first, "regs");
     for (int i = 0; i < a->regs.n; i++) text_printf(&p->out, " %d", a->regs.p[i]);
     print_cluster(p, a, &first);
-    print_order(p, a, &first);
-    if (a->tasks_in) print_tasks_in(p, a->tasks_in, &first);
+    if (a->order) word(p, &first, "order "), print_order(p, a->order);
+    print_task_order(p, a, &first);
     print_copies(p, a, &first);
     if (!first) text_add(&p->out, ")");
 }

@@ -140,7 +140,7 @@ static void print_roles_head(Printer *p, const Roles *r) {
     }
     if (r->order) {
         text_add(&p->out, " order ");
-        print_name(p, r->order);
+        print_order(p, r->order);
     }
     if (r->resident > 1) text_printf(&p->out, " resident %d", r->resident);
     text_add(&p->out, " regs");

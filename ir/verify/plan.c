@@ -69,18 +69,20 @@ static void plan_beside_roles(Verifier *v, const Kernel *k) {
     const Plan *p = &k->plan;
     if (p->lowering != LOWER_OPEN && p->lowering != LOWER_ROLES)
         violation(v, k->loc, "it has roles, and its plan another lowering");
-    if (plan_has_roles(p)) violation(v, k->loc, "its plan says what its roles say");
+    if (plan_has_roles(p) || p->order) violation(v, k->loc, "its plan says what its roles say");
 }
 
 /* Whatever the numbers of tiles are: each range that may have several is counted once. */
-static void tasks_in_verify(Verifier *v, const Kernel *k) {
-    const Order *o = k->plan.tasks_in;
+static void order_verify(Verifier *v, const Kernel *k, const Order *o) {
+    const bool roles = k->roles || k->plan.lowering == LOWER_ROLES;
     int64_t tiles[MAX_RANGES];
     if (!o) return;
     for (int i = 0; i < k->ngrid; i++) tiles[i] = k->range.p[i].kind == RANGE_WHOLE ? 1 : 2;
-    if (!order_is_bijective(o, k->ngrid, tiles)) violation(v, k->loc, "the order of its tasks does not count each tile once");
-    if (k->roles || k->plan.lowering == LOWER_ROLES) violation(v, k->loc, "its plan has the order of a grid, and is of roles");
-    if (region_synchronises(k->body)) violation(v, k->loc, "it waits or signals, and its tasks have another order");
+    if (o->n && !order_is_bijective(o, k->ngrid, tiles))
+        violation(v, k->loc, "the order of its tasks does not count each tile once");
+    if (!roles && (o->own || o->edges)) violation(v, k->loc, "its tasks have an order of roles");
+    if (roles && o->chiplets > 1) violation(v, k->loc, "its tasks are dealt to chiplets, and it is of roles");
+    if (!roles && region_synchronises(k->body)) violation(v, k->loc, "it waits or signals, and its tasks have another order");
 }
 
 void plan_verify(Verifier *v, const Kernel *k) {
@@ -89,6 +91,6 @@ void plan_verify(Verifier *v, const Kernel *k) {
     regs_verify(v, k);
     cluster_verify(v, k);
     copies_verify(v, k);
-    tasks_in_verify(v, k);
-    if (k->roles) plan_beside_roles(v, k);
+    order_verify(v, k, k->plan.order);
+    if (k->roles) order_verify(v, k, k->roles->order), plan_beside_roles(v, k);
 }

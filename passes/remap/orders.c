@@ -4,6 +4,10 @@
 /* Tiles of a band; chosen: orders of others use 4 to 16 rows (arXiv 2511.08083). */
 static const int bands[] = {0, 4, 8, 16};
 
+/* Rows of tiles that share their columns in an H200's L2: bench/gpu/orders.py measured 1, 4, 8 and 16 (docs/design/numa.md).
+   Where edges or ranks have a part: not measured. */
+enum { BAND = 4, BAND_OF_PARTS = 8 };
+
 typedef struct {
     const Reuse *u;
     const RemapMachine *m;
@@ -51,18 +55,20 @@ static void ways_add(Tried *t, Order o) {
     }
 }
 
+static Order in_bands(const int16_t *range, int n, int band) {
+    const int16_t slow = range[n - 2], fast = range[n - 1];
+    Order o = order_of_ranges(range, n);
+    o.digit[n - 2] = (OrderDigit){.range = slow, .band = band};
+    o.digit[n - 1] = (OrderDigit){.range = fast};
+    o.digit[o.n++] = (OrderDigit){.range = slow};
+    return o;
+}
+
 /* Bands of the last range but one; then that range is the fastest. */
 static void bands_add(Tried *t, const int16_t *range, int n) {
     for (size_t b = 0; b < sizeof bands / sizeof *bands; b++) {
-        Order o = order_of_ranges(range, n);
         if (bands[b] && (n < 2 || bands[b] >= t->u->tiles[range[n - 2]])) continue;
-        if (bands[b]) {
-            const int16_t slow = range[n - 2], fast = range[n - 1];
-            o.digit[n - 2] = (OrderDigit){.range = slow, .band = bands[b]};
-            o.digit[n - 1] = (OrderDigit){.range = fast};
-            o.digit[o.n++] = (OrderDigit){.range = slow};
-        }
-        ways_add(t, o);
+        ways_add(t, bands[b] ? in_bands(range, n, bands[b]) : order_of_ranges(range, n));
     }
 }
 
@@ -81,4 +87,15 @@ OrderList orders_to_try(const Reuse *u, const RemapMachine *m, Arena *arena) {
         bands_add(&t, other, n);
     }
     return t.list;
+}
+
+/* Loads at places that are data may share as well. Long tasks come first, and a list of transfers goes as it lies. */
+Order order_of_one_cache(const Reuse *u, const Order *now) {
+    Tried t = {.u = u};
+    int16_t range[MAX_RANGES] = {0};
+    const int n = counted(u->k, range);
+    if (n < 2 || (now && now->own == OWN_RANK) || !(u->unknown || reuse_shares(u))) return (Order){0};
+    Order o = in_bands(range, n, now ? BAND_OF_PARTS : BAND);
+    way_set(&t, &o, false);
+    return o;
 }

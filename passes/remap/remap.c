@@ -1,6 +1,8 @@
 /* remap.c: the order of a kernel's tasks, of the family in ir/order.h: the one that moves the fewest bytes between
-   chiplets' caches and memory by the estimate of traffic.c; row-major where nothing is shared.
-   Takes: kernels with their tiles and plans. Gives: the same results. */
+   chiplets' caches and memory by the estimate of traffic.c; bands of rows where all share one cache, and roles take the
+   tasks; row-major where nothing is shared.
+   Takes: kernels with their tiles and plans, or roles. Gives: the same results. */
+#include "ir/roles.h"
 #include "passes/pass.h"
 #include "passes/remap/reuse.h"
 #include "target/matrix.h"
@@ -123,19 +125,31 @@ static void say(PassContext *c, const Kernel *k, const RemapChoice *to) {
     text_free(&order);
 }
 
+static void remap_grid(PassContext *c, Kernel *k, Arena *arena) {
+    RemapMachine m;
+    if (k->plan.order || order_is_taken(k) || !remap_machine(c->options->target, k, &m)) return;
+    const RemapChoice to = remap_choose(c->m, k, &m, arena);
+    if (!to.other) return;
+    k->plan.order = order_keep(c->m->arena, &to.order);
+    say(c, k, &to);
+}
+
+/* Workgroups of a cluster have one task; the order is of these. */
+static void remap_roles(PassContext *c, Kernel *k, Arena *arena) {
+    const Order *now = k->roles->order;
+    if (now && now->n) return;
+    const Reuse u = reuse_of(c->m, k, arena);
+    Order to = order_of_one_cache(&u, now);
+    to.own = now ? now->own : OWN_AS_THEY_LIE, to.edges = now && now->edges;
+    k->roles->order = order_keep(c->m->arena, &to);
+}
+
 static void remap_kernel(PassContext *c, Kernel *k) {
     Arena *arena = arena_new();
-    RemapMachine m;
-    if (!k->roles && !k->plan.tasks_in && k->plan.lowering != LOWER_ROLES && !order_is_taken(k) &&
-        remap_machine(c->options->target, k, &m)) {
-        const RemapChoice to = remap_choose(c->m, k, &m, arena);
-        if (to.other) {
-            Order *o = ARENA_ARRAY(c->m->arena, Order, 1);
-            *o = to.order;
-            k->plan.tasks_in = o;
-            say(c, k, &to);
-        }
-    }
+    if (k->roles)
+        remap_roles(c, k, arena);
+    else if (k->plan.lowering != LOWER_ROLES)
+        remap_grid(c, k, arena);
     arena_free(arena);
 }
 

@@ -76,6 +76,9 @@ Order order_row_major(const Kernel *);
 typedef VEC(Order) OrderList;
 OrderList orders_to_try(const Reuse *, const RemapMachine *, Arena *);
 
+/* Of a kernel in roles, whose workgroups share one L2; no digits: row-major. */
+Order order_of_one_cache(const Reuse *, const Order *now);
+
 /* false: the machine's order is its own, or not known. */
 bool remap_machine(const char *target, const Kernel *, RemapMachine *);
 

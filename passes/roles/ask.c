@@ -429,7 +429,7 @@ bool slice_planned(Slice *s) {
                   .columns = (int)s->k->range.p[s->column].size,
                   .stages = p->stages,
                   .groups = p->regs.n - 1,
-                  .edges = p->order && strcmp(p->order, ORDER_EDGES) == 0};
+                  .edges = p->order && p->order->edges};
     t.slices = plan_slices(p);
     t.resident = p->resident ? p->resident : 1;
     s->slices = t.slices;

@@ -362,10 +362,8 @@ static bool has_steps(const Slice *s) {
 }
 
 static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
-    const bool later = chain_tasks_differ(s, 1),
-               differ = later || chain_tasks_differ(s, 0); /* later tasks are the longer ones */
+    const bool differ = chain_tasks_differ(s, 0) || chain_tasks_differ(s, 1);
     p->plan = (Plan){.lowering = LOWER_ROLES, .stages = t->stages, .tasks = differ ? TASKS_TICKET : TASKS_STATIC};
-    p->plan.order = name_of(s->m->names, later ? "raster4_down" : "raster4");
     p->plan.cut = s->k->plan.cut;
     p->plan.unaligned = s->k->plan.unaligned;
     p->cost = (int)fmin(1 + clocks_of(s, t), INT32_MAX);

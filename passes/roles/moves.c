@@ -87,7 +87,7 @@ Planned moves_plan(PassContext *c, const Kernel *k) {
         const int rows = all % MORE_ROWS || all / MORE_ROWS < LEAST_TILES ? ROWS : MORE_ROWS;
         p = (Planned){.plan = {.lowering = LOWER_ROLES,
                                .stages = slots_of(rows),
-                               .order = name_of(c->m->names, "raster1_own_rank")}};
+                               .order = order_keep(c->m->arena, &(Order){.own = OWN_RANK})}};
         p.plan.workgroups = k->plan.workgroups;
         planned_tile(&p, s.row, rows);
         planned_tile(&p, s.column, columns_of(all / rows, k->range.p[s.column].of.c));

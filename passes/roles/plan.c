@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-/* The order of tasks: 4 rows of tiles share their columns in the L2, 8 where edges or ranks have a part (docs/design/numa.md:
-   bench/gpu/orders.py measured 1, 4, 8 and 16 without such). Other ranks' rows come later than the own ones.
-   Results that go to other ranks keep the links busy, and not to the end; own ones that wait for such results of other
-   ranks come behind them. */
-static const char *order_of(const Slice *s, const TilePlan *t) {
-    if (slice_waits_for_itself(s)) return "raster8_own_behind";
-    if (t->edges) return ORDER_EDGES;
-    if (slice_reads_peers(s)) return "raster8_own_first";
-    return slice_has_peers(s) ? "raster8_own_late" : "raster4";
+/* What the order of tasks hangs on beside caches, for which the pass `remap` has digits. Other ranks' rows come later than
+   the own ones. Results that go to other ranks keep the links busy, and not to the end; own ones that wait for such
+   results of other ranks come behind them. */
+static const Order *order_of(const Slice *s, const TilePlan *t) {
+    Order o = {0};
+    if (slice_waits_for_itself(s)) o.own = OWN_BEHIND;
+    else if (t->edges) o.edges = true;
+    else if (slice_has_peers(s)) o.own = slice_reads_peers(s) ? OWN_FIRST : OWN_LATE;
+    return order_keep(s->m->arena, &o);
 }
 
 /* Its products take operands from shared memory, and go on while threads do something else. */
@@ -99,7 +99,7 @@ static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
 }
 
 static Planned planned_by(Slice *s, const TilePlan *t) {
-    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order_of(s, t))}};
+    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = order_of(s, t)}};
     p.plan.cut = s->k->plan.cut;
     p.plan.resident = t->resident > 1 ? t->resident : 0;
     p.plan.unaligned = s->k->plan.unaligned;

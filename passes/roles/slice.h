@@ -15,8 +15,6 @@ enum {
     MOST_MADE_OF = 4 /* tiles of rings that an operand is made of; more are loaded by the groups */
 };
 
-#define ORDER_EDGES "raster8_edges" /* tiles over an edge come last */
-
 /* Operands of the same products that are loaded in one block: the tiles of a ring. Equal loads are one tile. */
 typedef struct {
     VEC(const Op *) load; /* the first one of each tile */

@@ -1,6 +1,6 @@
 /* order.c: orders of tasks are bijections. `order grids FIRST LAST`: enumerates grids of FIRST to LAST tasks for each
    number of chiplets, with every kind of digit. `order text SEED`: a C program that compares emitted text with
-   order_place. `order alone SEED`: a C++ program that does so with functions for grids of HIP. */
+   order_place, and goes back from a place to its task. `order alone SEED`: a C++ program that does so with functions for grids of HIP. */
 #include "codegen/text/order_alone.h"
 #include "codegen/text/program.h"
 #include "test/unit/check.h"
@@ -122,7 +122,8 @@ static void text_function(Arena *a, int k, const Order *o, const int64_t *tiles,
         t.tiles[r] = tiles_text(&f, r, tiles[r], number), t.name[r] = c_name(&f.names, name[r]);
     fn_constant(&f, "group", order_deal_text(&f, o, "g", tasks));
     order_write(&f, o, &t, "group");
-    text_add(&f.body, "    at[0] = i, at[1] = j, at[2] = k;\n");
+    const CExpr *back = order_number(&f, o, &t);
+    fn_line(&f, "at[0] = i, at[1] = j, at[2] = k, at[3] = group - (%s);", back->text);
     fn_print(&f, &to, arena_format(a, "static void place%d(int64_t g, int64_t n0, int64_t n1, int64_t n2, int64_t *at)", k));
     printf("%s", text_str(&to));
     text_free(&to);
@@ -152,7 +153,7 @@ static void texts_print(void) {
     }
     printf("static int wrong;\nstatic void check(void (*place)(int64_t, int64_t, int64_t, int64_t, int64_t *), int64_t n0, "
            "int64_t n1, int64_t n2, uint64_t want) {\n    uint64_t hash = 0;\n    for (int64_t g = 0; g < n0 * n1 * n2; g++) {\n"
-           "        int64_t at[3];\n        place(g, n0, n1, n2, at);\n"
+           "        int64_t at[4];\n        place(g, n0, n1, n2, at);\n        wrong += at[3] != 0;\n"
            "        hash = hash * 31 + (uint64_t)((at[0] * n1 + at[1]) * n2 + at[2]);\n    }\n    wrong += hash != want;\n}\n\n"
            "int main(void) {\n%s    printf(\"%d texts, %%d wrong\\n\", wrong);\n    return wrong != 0;\n}\n",
            text_str(&calls), TEXTS);

@@ -1,5 +1,5 @@
 /* matmul, as code generation writes the form roles for sm_90a: c = a b^T of sizes that the run gives.
-   roles cluster i 2 order @raster8 regs 40 232 232
+   roles cluster i 2 order (i / 8, j, i) regs 40 232 232
    ring $ab 4  { %x: bf16<i: 128, p: 64> #k128 box %a, %y: bf16<j: 256, p: 64> #k128 box %b share i }
    ring $out 2 { %o: bf16<i: 64, q: 64> #k128 threads } per multiply */
 #include "device/tile_sm_90a.h"

@@ -12,7 +12,7 @@ for seed in range(first, first + programs):
     r = random.Random(seed)
     m, n, k = r.choice([256, 512, r.randint(1, 700)]), r.choice([256, 512, 8 * r.randint(1, 100)]), 8 * r.randint(0, 40)
     text = re.sub(r"\bN\b", str(n), re.sub(r"\bM\b", str(m), "".join(lines)))
-    text = text.replace("order raster8", "order raster8_edges").replace("tasks static", r.choice(["tasks static", "tasks ticket"]))
+    text = text.replace("order (i / 8", "order edges (i / 8").replace("tasks static", r.choice(["tasks static", "tasks ticket"]))
     if r.random() < 0.4:
         text = text.replace("cluster i 2 ", "").replace(" share i", "")
     if r.random() < 0.4:
