@@ -83,6 +83,7 @@ void parse_region(Parser *, Region *); /* { .. } */
 void parse_for(Parser *, Op *);
 void parse_plan(Parser *, Plan *);
 const Order *parse_order(Parser *); /* behind `order` */
+int parse_count(Parser *, const char *what); /* 1 or more */
 int parse_range(Parser *); /* name form, of a loop; its number */
 void parse_range_form(Parser *, Range *);
 int parse_range_declare(Parser *, Range);

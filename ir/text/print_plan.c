@@ -46,20 +46,6 @@ static void print_task_order(Printer *p, const Plan *a, bool *first) {
     }
 }
 
-static void range_add(Text *to, const void *state, int range) {
-    Printer p = *(const Printer *)state;
-    p.out = *to;
-    print_range_name(&p, range);
-    *to = p.out;
-}
-
-void print_order(Printer *p, const Order *o) {
-    Text text = {0};
-    order_text(&text, o, range_add, p);
-    text_add(&p->out, text_str(&text));
-    text_free(&text);
-}
-
 static void print_copies(Printer *p, const Plan *a, bool *first) {
     for (int i = 0; i < a->copy.n; i++) {
         word(p, first, fill_text[a->copy.p[i].fill]);

@@ -1,6 +1,6 @@
-/* remap.c: the order of a kernel's tasks, of the family in ir/order.h: the one that moves the fewest bytes between
-   chiplets' caches and memory by the estimate of traffic.c; bands of rows where all share one cache, and roles take the
-   tasks; row-major where nothing is shared.
+/* remap.c: the order of a kernel's tasks, of the family in ir/order.h. By the estimate of traffic.c it moves the fewest
+   bytes between chiplets' caches and memory. Roles of a machine with one cache go through bands of rows. Where nothing
+   is shared the order is row-major.
    Takes: kernels with their tiles and plans, or roles. Gives: the same results. */
 #include "ir/roles.h"
 #include "passes/pass.h"
