@@ -88,7 +88,7 @@ void emit_dot(Fn *f, const Op *op) {
     Value *v = op->res.p[0];
     Held *h = fn_held(f, v);
     const bool blocks = dot_ranges(f, op, &d);
-    if (emit_few_product(f, op, &d) || emit_gathered(f, op)) return;
+    if (emit_few_product(f, op, &d) || emit_integer_product(f, op, &d) || emit_gathered(f, op)) return;
     if (!blocks) {
         if (!emit_row_product(f, op, &d)) emit_contract(f, op);
         return;

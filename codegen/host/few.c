@@ -28,13 +28,17 @@ static FewProduct product_of(const Op *op, const DotRanges *d, bool swapped) {
     return swapped ? (FewProduct){right, left, d->n, d->m, d->k} : (FewProduct){left, right, d->m, d->n, d->k};
 }
 
+bool few_sides(Fn *f, const Op *op, const DotRanges *d, bool swapped, FewProduct *p) {
+    *p = product_of(op, d, swapped);
+    const int16_t along = result_along(f, op->res.p[0]);
+    return p->n >= 0 && (along < 0 || along == p->n);
+}
+
 static bool few_product(Fn *f, const Op *op, const DotRanges *d, FewProduct *p, Rows *w) {
     const Value *v = op->res.p[0];
     if (v->type.elem != ELEM_F32 || d->k < 0) return false;
     for (int swapped = 0; swapped < 2; swapped++) {
-        *p = product_of(op, d, swapped);
-        const int16_t along = result_along(f, v);
-        if (p->n < 0 || !is_few(f, p->m) || (along >= 0 && along != p->n)) continue;
+        if (!few_sides(f, op, d, swapped, p) || !is_few(f, p->m)) continue;
         Nest n = few_nest(f, p);
         if (rows_of_codes(&n, p->w, p->n, p->k, w)) return true;
     }

@@ -36,6 +36,8 @@ void dot_start(Fn *, const Op *, const Tile *to);         /* to = what the produ
 /* One side has a single row, few rows. false: nothing was printed. */
 bool emit_row_product(Fn *, const Op *, const DotRanges *);
 bool emit_few_product(Fn *, const Op *, const DotRanges *);
+bool emit_integer_product(Fn *, const Op *, const DotRanges *); /* of bytes; the same */
+bool integers_read_in_place(Fn *, const Op *dot);               /* both sides, by such a product */
 bool emit_gathered(Fn *, const Op *dot);       /* one side is gathered; the same */
 bool emit_gathered_loop(Fn *, const Op *loop); /* all steps at once; the same */
 bool emit_grouped(Fn *, const Op *loop); /* sums of scaled groups; false: it is none, nothing was printed */

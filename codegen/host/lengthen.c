@@ -27,7 +27,7 @@ static bool sums_over(const Op *op, int range) { return op->nover == 1 && op->ov
 /* Rows in memory times few rows, or a sum of products alone. */
 static bool dot_may_be_long(Fn *f, const Op *op) {
     DotRanges d;
-    return (!dot_ranges(f, op, &d) && d.m < 0 && d.n < 0) || few_reads_in_place(f, op);
+    return (!dot_ranges(f, op, &d) && d.m < 0 && d.n < 0) || few_reads_in_place(f, op) || integers_read_in_place(f, op);
 }
 
 static bool may_be_long(Fn *f, const Op *op, int range) {

@@ -25,6 +25,7 @@ typedef struct {
     int16_t m, n, k;
 } FewProduct;
 
+bool few_sides(Fn *, const Op *, const DotRanges *, bool swapped, FewProduct *); /* false: the result lies otherwise */
 bool few_of(Fn *, const Op *dot, FewProduct *, Rows *w); /* false: it is none that reads w in place */
 Nest few_nest(Fn *, const FewProduct *);                 /* loops over all ranges but the product's own */
 void few_left(Nest *, const FewProduct *, Rows *x);      /* x in memory, or made */

@@ -48,7 +48,9 @@ static bool take_value(void *ctx, const Op *op) {
     Epilogue *e = ctx;
     for (int i = 0; i < e->pairs->n; i++)
         if (op->param == e->pairs->pair[i].in) return e->in->value[op->res.p[0]->id] = e->value[i], true;
-    return false;
+    if (!e->in->pointwise || !op->sub.n) return false;
+    fuse_pointwise_access(e->in, &e->pairs->pair[0], op);
+    return true;
 }
 
 /* The last of the producer's stores, which are of one region. */
@@ -72,6 +74,10 @@ static void drop_pairs(Node *n, const Pairs *f, const Inline *in) {
         if (gone[i]) fuse_drop_param(n, i);
 }
 
+static Value *stored_value(Builder *b, const Pair *f) {
+    return f->pointwise ? build_cast(b, b->k->param.p[f->out].elem, f->store->arg.p[0]) : fuse_loaded_value(b, f, f->store);
+}
+
 static void fuse_pairs(PassContext *c, Pairs *f) {
     Module *m = c->m;
     Pair *first = &f->pair[0];
@@ -82,11 +88,12 @@ static void fuse_pairs(PassContext *c, Pairs *f) {
     Op *at = last_store(f);
     Region *aside = region_new(m, at->in->parent);
     Inline in = inline_begin(m, from, k, aside);
-    for (int d = 0; d < first->load->sub.n; d++) in.range[first->loaded[d]] = first->stored[d];
+    in.pointwise = first->pointwise;
+    for (int d = 0; d < first->load->sub.n && !in.pointwise; d++) in.range[first->loaded[d]] = first->stored[d];
     fuse_take_params(m, first->consumer, first->in, first->producer, &in);
     Builder b = {.m = m, .k = k, .at = aside, .loc = at->loc};
     Epilogue e = {.in = &in, .pairs = f};
-    for (int i = 0; i < f->n; i++) e.value[i] = fuse_loaded_value(&b, &f->pair[i], f->pair[i].store);
+    for (int i = 0; i < f->n; i++) e.value[i] = stored_value(&b, &f->pair[i]);
     in.access = take_value;
     in.ctx = &e;
     inline_region(&in, from->body);
@@ -95,11 +102,13 @@ static void fuse_pairs(PassContext *c, Pairs *f) {
 }
 
 /* What the consumer loads by this parameter, a kernel makes that it can be an epilogue of. */
-static bool find_pair(Pair *f, const Use *use) { return fuse_find_producer(f, use) && fuse_is_epilogue(f); }
+static bool find_pair(Pair *f, const Use *use) {
+    return fuse_find_producer(f, use) && (fuse_is_epilogue(f) || fuse_is_pointwise(f));
+}
 
 /* Both of the consumer's loads are of the same tile, and both stores in one region. */
 static bool pairs_agree(const Pair *a, const Pair *b) {
-    if (a->producer != b->producer || a->store->in != b->store->in) return false;
+    if (a->pointwise || b->pointwise || a->producer != b->producer || a->store->in != b->store->in) return false;
     for (int d = 0; d < a->load->sub.n; d++)
         for (int e = 0; e < b->load->sub.n; e++)
             if ((a->loaded[d] == b->loaded[e]) != (a->stored[d] == b->stored[e])) return false;

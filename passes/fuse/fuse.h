@@ -15,6 +15,7 @@ typedef struct {
     bool kept;           /* the tensor is stored as well: others read it, or the program gives it */
     Op *store, *load;
     int loads;                                  /* of the same place */
+    bool pointwise; /* the consumer runs where the producer stores, wherever that is */
     int16_t stored[MAX_DIMS], loaded[MAX_DIMS]; /* ranges of the two kernels, by dimension */
 } Pair;
 
@@ -42,6 +43,11 @@ bool fuse_reduces(const Kernel *);
 bool fuse_identity_access(const Kernel *, const Op *, int16_t *range);
 /* The consumer is elementwise but for what a task of the producer has whole, and each task stores once what it sets. */
 bool fuse_is_epilogue(Pair *);
+
+/* pointwise.c: elements of the consumer's results depend on elements at the same place alone. */
+bool fuse_is_pointwise(Pair *);
+/* Loads and stores of the consumer, but that of the pair, become accesses where the producer stores. */
+void fuse_pointwise_access(Inline *, const Pair *, const Op *);
 
 /* edit.c */
 int fuse_results(const Kernel *); /* parameters that it stores */

@@ -19,7 +19,7 @@ static int16_t range_copy(Inline *in, int16_t range) {
 /* A range of positions in one kernel may be a range of tiles in the other: then types differ by that range. */
 Type inline_type(Inline *in, Type t) {
     Type copy = type_scalar(t.elem);
-    for (int i = 0; i < t.nrange; i++) {
+    for (int i = 0; i < t.nrange && !in->pointwise; i++) {
         int16_t range = range_copy(in, t.range[i]);
         if (in->into->range.p[range].kind != RANGE_POSITION) copy = type_with(copy, range);
     }
@@ -78,7 +78,9 @@ static void op_copy(Inline *in, const Op *op) {
 }
 
 void inline_op(Inline *in, const Op *op) {
-    if (!in->access || op_info[op->kind].class != CLASS_MEMORY || !in->access(in->ctx, op)) op_copy(in, op);
+    if (in->pointwise && op->kind == OP_BROADCAST)
+        in->value[op->res.p[0]->id] = in->value[op->arg.p[0]->id];
+    else if (!in->access || op_info[op->kind].class != CLASS_MEMORY || !in->access(in->ctx, op)) op_copy(in, op);
 }
 
 void inline_region(Inline *in, const Region *r) {

@@ -11,6 +11,7 @@ typedef struct {
     int16_t *range;     /* [from->range.n] numbers in `into`; -1: not mapped, a fresh one is made when met */
     int *param;         /* [from->param.n] numbers in `into`; -1: not mapped: an error of the caller to meet it */
     Value **value;      /* [from->nvalue] copies so far; the caller may preset entries */
+    bool pointwise;     /* copies have the ranges of their operands in `into`, none of `from` */
     /* Called before an access is copied; returns true when it did the copying itself. */
     bool (*access)(void *ctx, const Op *);
     void *ctx;

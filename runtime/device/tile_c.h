@@ -57,4 +57,6 @@ TILE_SHARED_ADD(i64, int64_t, tile_add_i64(seen, x))
 #include "device/tile_gathered.h"
 #endif
 
+#include "device/tile_integers.h"
+
 #endif

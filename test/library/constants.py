@@ -133,6 +133,9 @@ def convolutions():
     group("runs", {**t, "bias": bias}, [(f"conv2d_runs(x, k, bias, {s}, {a}, {b})", want) for (s, a, b), want in zip(borders, wants)])
     group("pixel_runs", {**t, "bias": bias}, [(f"runs_of_pixels(view(x, [2, 9, 42]), view(k, [3, 12, 4]), bias, 6, {s}, {a}, {b})", want)
                                               for (s, a, b), want in zip(borders, wants)])
+    p, q = normal(30, 6), normal(6, 4)
+    group("pixel_points", {"x": p, "k": q, "bias": bias}, [(f"points_of_images(x, k, bias, {h}, {v})", single(p @ q + bias).reshape(-1, h, v, 4))
+                                                           for h, v in ((5, 3), (1, 30), (2, 5))])
     filtered(x, bias)
     d = normal(6, 1, 3, 2)
     group("depthwise", {"x": x, "k": d[:, 0].copy()},

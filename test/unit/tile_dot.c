@@ -56,6 +56,18 @@ static bool in_memory(void) {
     return memcmp(c, want, sizeof c) == 0;
 }
 
+/* All values of a byte; a product that wraps is beyond these sizes. */
+static bool bytes(void) {
+    static int8_t x[ROOM], w[ROOM];
+    const Case s = draw();
+    for (int i = 0; i < ROOM; i++) x[i] = (int8_t)(rand() % 256 - 128), w[i] = (int8_t)(rand() % 256 - 128), c32[i] = b32[i] = rand() % 100;
+    for (int64_t i = 0; i < s.m; i++)
+        for (int64_t j = 0; j < s.n; j++)
+            for (int64_t p = 0; p < s.k; p++) b32[i * s.ldc + j] += x[i * s.lda + p] * w[j * (s.k + 3) + p];
+    tile_dots_i8(s.m, s.n, s.k, x, s.lda, w, s.k + 3, c32, s.ldc);
+    return memcmp(b32, c32, sizeof c32) == 0;
+}
+
 static bool transposed(void) {
     Case s = draw();
     memcpy(want, c, sizeof want);
@@ -75,5 +87,6 @@ int main(void) {
     say("f32, f64, i32", all_types);
     say("in memory", in_memory);
     say("transposed", transposed);
+    say("bytes", bytes);
     return 0;
 }
