@@ -49,7 +49,7 @@ def arms_of(layer):
     _, _, _, outputs, rows, columns, step, _, _ = layer
     if not outputs:
         return [("depthwise", "depthwise", {})]
-    arms = [("runs", "runs", {})]
+    arms = [("runs", "runs", {}), ("chosen", "chosen", {})]
     if step == 1 and rows * columns > 1:
         arms += [(f"F({a}x{b})", "filtered", {"M1": a, "M2": b}) for a, b in sizes_of(rows, columns)]
     return [arm for arm in arms if ARMS.search(arm[0])]
@@ -80,7 +80,7 @@ def measure(runner, flags, work, layer):
     for name, program, more in arms_of(layer):
         folder = os.path.join(work, "_".join(map(str, layer)), name)
         os.makedirs(folder, exist_ok=True)
-        if more:
+        if program in ("filtered", "chosen"):
             library(flags, folder, "bench/cpu/convolution.tile", program + "_weights", {**defines, **more})
         libraries.append(library(flags, folder, "bench/cpu/convolution.tile", program, {**defines, **more}))
         names.append(name)
@@ -96,8 +96,9 @@ def summary(name, counts, measured, record):
     peer = sum(n * measured[layer]["peer"]["us"] for layer, n in counts.items())
     fastest = sum(n * min(line["us"] for arm, line in measured[layer].items() if arm != "peer") for layer, n in counts.items())
     plain = sum(n * measured[layer].get("runs", measured[layer].get("depthwise"))["us"] for layer, n in counts.items())
-    print(f"{name}: peer {peer / 1e3:.2f} ms; times as fast: runs {peer / plain:.2f}, the fastest of each layer {peer / fastest:.2f}")
-    record({"network": name, "peer_us": round(peer, 1), "runs": round(peer / plain, 3), "fastest": round(peer / fastest, 3)})
+    chosen = sum(n * next(measured[layer][arm]["us"] for arm in ("chosen", "runs", "depthwise") if arm in measured[layer]) for layer, n in counts.items())
+    print(f"{name}: peer {peer / 1e3:.2f} ms; times as fast: runs {peer / plain:.2f}, chosen {peer / chosen:.2f}, the fastest of each layer {peer / fastest:.2f}")
+    record({"network": name, "peer_us": round(peer, 1), "runs": round(peer / plain, 3), "chosen": round(peer / chosen, 3), "fastest": round(peer / fastest, 3)})
 
 
 def main():

@@ -48,10 +48,12 @@ TILE_INLINE tile_i8_sums tile_i8_add(tile_i8_sums s, tile_i8_words a, tile_i8_wo
 #endif
 }
 #endif
+typedef uint32_t tile_i8_four __attribute__((vector_size(16)));
 TILE_INLINE uint32_t tile_i8_total(tile_i8_sums s) {
-    uint32_t total = 0;
-    for (int i = 0; i < (int)(sizeof s / sizeof total); i++) total += s[i];
-    return total;
+    tile_i8_four part[sizeof s / sizeof(tile_i8_four)], sum = {0};
+    __builtin_memcpy(part, &s, sizeof s);
+    for (int i = 0; i < (int)(sizeof s / sizeof sum); i++) sum += part[i];
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
 }
 
 /* The first n elements, then zeros. */
@@ -68,6 +70,7 @@ TILE_INLINE void tile_i8_step(bool whole, int m, int n, int64_t left, const int8
     _Pragma("GCC unroll 4") for (int i = 0; i < m; i++) a[i] =
         whole ? tile_i8_load(x + i * lx) : tile_i8_part(x + i * lx, left);
     _Pragma("GCC unroll 8") for (int j = 0; j < n; j++) {
+        if (whole && m == 1) __builtin_prefetch(w + (n + j) * lw, 0, 2); /* the rows after these */
         const tile_i8_words b = whole ? tile_i8_load(w + j * lw) : tile_i8_part(w + j * lw, left);
         _Pragma("GCC unroll 4") for (int i = 0; i < m; i++) s[i][j] = tile_i8_add(s[i][j], a[i], b);
     }
@@ -87,9 +90,9 @@ TILE_INLINE void tile_i8_block(int m, int n, int64_t k, const int8_t *x, int64_t
 TILE_INLINE void tile_i8_rows(int m, int64_t n, int64_t k, const int8_t *x, int64_t lx, const int8_t *w, int64_t lw,
                               int32_t *y, int64_t ly) {
     const int across = m == 1 ? 2 * TILE_I8_ACROSS : TILE_I8_ACROSS;
-    int64_t j = 0;
-    for (; j + across <= n; j += across) tile_i8_block(m, across, k, x, lx, w + j * lw, lw, y + j, ly);
-    for (; j < n; j++) tile_i8_block(m, 1, k, x, lx, w + j * lw, lw, y + j, ly);
+    const int64_t whole = n - n % across; /* (of numbers gcc takes "j < n" for a loop that may not end) */
+    for (int64_t j = 0; j < whole; j += across) tile_i8_block(m, across, k, x, lx, w + j * lw, lw, y + j, ly);
+    for (int64_t j = whole; j < whole + n % across; j++) tile_i8_block(m, 1, k, x, lx, w + j * lw, lw, y + j, ly);
 }
 
 /* m rows of x, n rows of w, both of k; rows are lx, lw, ly elements apart. */
