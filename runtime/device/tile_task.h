@@ -36,23 +36,12 @@ TILE_FN void tile_ticket_leave(uint64_t *counter, int tasks, int clusters) {
     while (tile_ticket_number_all(counter, tasks, clusters) >= 0) continue;
 }
 
-/* Numbers behind those that clusters begin with; each cluster takes one that is no task's. */
-TILE_FN int tile_ticket_later(uint64_t *counter, int tasks, int clusters) {
-    const int64_t taken = (int64_t)tile_word_add(counter, 1, TILE_DEVICE);
-    if (taken == (int64_t)tasks - 1) tile_word_store(counter, 0, TILE_DEVICE);
-    return taken + clusters < tasks ? (int)taken + clusters : -1;
-}
-
-/* All numbers, and behind the last task -1. A cluster begins with its own number, which no counter has to give. */
+/* All numbers, and behind the last task -1. */
 TILE_FN void tile_ticket_take(const tile_ring *r, uint64_t *counter, int tasks, int clusters, int sharers) {
     tile_ring_end e = tile_ring_writer();
-    const int own = (int)tile_group() / sharers;
-    int task = own < tasks ? own : -1;
-    tile_ticket_open(r, &e);
-    tile_ticket_pass(r, &e, task, sharers);
-    while (task >= 0) {
+    for (int task = 0; task >= 0;) {
         tile_ticket_open(r, &e);
-        task = tile_ticket_later(counter, tasks, clusters);
+        task = tile_ticket_number(counter, tasks, clusters);
         tile_ticket_pass(r, &e, task, sharers);
     }
     tile_ring_drain(r, &e);
