@@ -30,20 +30,33 @@ static const char *bound_text(Arena *a, const Module *m, const Program *p, Size 
     return arena_format(a, "args->%s + %" PRId64, member[p->io.n + program_dim_of(p, s.sym)], s.c);
 }
 
-/* Inputs with a declared range: the run begins with a look at them. */
-static void write_checks(Text *to, Arena *a, const Module *m, const Program *p) {
+/* Run-time sizes within their bounds: temporaries have room for no more. */
+static void write_size_checks(Text *to, Arena *a, const Module *m, const Program *p) {
     const char **member = public_members(a, m, p);
-    for (int i = 0; i < p->io.n; i++) {
-        const Tensor *t = &p->tensor.p[p->io.p[i]];
-        if (!t->checked) continue;
-        const char *n = "1", *x = member[i];
-        for (int d = 0; d < t->ndim; d++)
-            n = d ? arena_format(a, "%s * (%s)", n, bound_text(a, m, p, t->dim[d])) : bound_text(a, m, p, t->dim[d]);
-        const char *element = t->ndim ? arena_format(a, "args->%s[i]", x) : arena_format(a, "args->%s", x);
-        text_printf(to, "    for (int64_t i = 0; i < %s; i++)\n", n);
-        text_printf(to, "        if (%s < %s || %s >= %s) return TILE_E_RANGE;\n", element, bound_text(a, m, p, t->least), element,
-                    bound_text(a, m, p, t->past));
+    for (int i = 0; i < p->dim.n; i++) {
+        const char *size = member[p->io.n + i];
+        text_printf(to, "    if (args->%s < 0 || args->%s > %" PRId64 ") return TILE_E_ARG;\n", size, size,
+                    m->symbol.p[p->dim.p[i]].bound);
     }
+}
+
+/* An input with a declared range: the run begins with a look at it. In 64 bits, so that compilers find no comparison that
+   the element's type decides. */
+static void write_range_check(Text *to, Arena *a, const Module *m, const Program *p, int i) {
+    const Tensor *t = &p->tensor.p[p->io.p[i]];
+    const char *x = public_members(a, m, p)[i], *n = "1";
+    for (int d = 0; d < t->ndim; d++)
+        n = d ? arena_format(a, "%s * (%s)", n, bound_text(a, m, p, t->dim[d])) : bound_text(a, m, p, t->dim[d]);
+    text_printf(to, "    for (int64_t i = 0; i < %s; i++) {\n", n);
+    text_printf(to, "        const int64_t x = args->%s%s;\n", x, t->ndim ? "[i]" : "");
+    text_printf(to, "        if (x < %s || x >= %s) return TILE_E_RANGE;\n    }\n", bound_text(a, m, p, t->least),
+                bound_text(a, m, p, t->past));
+}
+
+static void write_checks(Text *to, Arena *a, const Module *m, const Program *p) {
+    write_size_checks(to, a, m, p);
+    for (int i = 0; i < p->io.n; i++)
+        if (p->tensor.p[p->io.p[i]].checked) write_range_check(to, a, m, p, i);
 }
 
 /* A program of one rank: nothing else has a place in one function. */
@@ -83,7 +96,7 @@ void alone_header(Text *to, Arena *a, const Module *m, const Program *p, const M
     public_arguments(to, a, m, p);
     text_add(to, "/* Bytes of memory that a run takes, and their alignment. They keep nothing from one run to the next. */\n");
     text_printf(to, "#define %s_ARENA_BYTES %" PRId64 "\n#define %s_ARENA_ALIGNMENT %d\n\n", n, scratch_at(l) + l->scratch, n, ALIGNMENT);
-    text_add(to, "/* Runs to the end. 0; or -9: an input lies outside of its declared range and nothing was written, or starts of\n"
-                 "   groups are wrong. */\n");
+    text_add(to, "/* Runs to the end. 0; -1: a size is negative or above its bound, and nothing was written; or -9: an input lies\n"
+                 "   outside of its declared range and nothing was written, or starts of groups are wrong. */\n");
     text_printf(to, "int %s_run(const %s_args *, void *arena);\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n", n, n);
 }

@@ -5,12 +5,13 @@
 #define TILE_DEVICE_TILE_ALONE_H
 
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" /* loops are marked for -fopenmp-simd, which may be left out */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* a kernel's function takes what all of them take */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TILE_OK = 0, TILE_E_RANGE = -9 }; /* as in tile.h */
+enum { TILE_OK = 0, TILE_E_ARG = -1, TILE_E_RANGE = -9 }; /* as in tile.h */
 
 /* What a task sees. */
 typedef struct {

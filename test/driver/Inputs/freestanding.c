@@ -1,4 +1,5 @@
 /* freestanding.c: runs the programs of freestanding.tile and compares. */
+#include "bytes.h"
 #include "chain.h"
 #include "counts.h"
 #include "groups.h"
@@ -27,8 +28,24 @@ static int words_check(void) {
     CHECK(words_run(&args, arena) == -9 && calls == 42);
     ids[36] = -1;
     CHECK(words_run(&args, arena) == -9 && calls == 42);
+    args.S = 101;
+    CHECK(words_run(&args, arena) == -1 && calls == 42);
+    args.S = -1;
+    CHECK(words_run(&args, arena) == -1 && calls == 42);
     args.S = 36;
     CHECK(words_run(&args, arena) == 0 && calls == 43);
+    return 0;
+}
+
+static int bytes_check(void) {
+    const uint8_t u[] = {0, 1, 127, 128, 200, 254, 255};
+    int8_t x[] = {-128, -1, 0, 1, 50, 98, 99}, z[7];
+    int32_t y[7];
+    const bytes_args args = {.u = u, .x = x, .y = y, .z = z};
+    CHECK(bytes_run(&args, arena) == 0);
+    for (int i = 0; i < 7; i++) CHECK(y[i] == u[i] && z[i] == x[i]);
+    x[0] = 100;
+    CHECK(bytes_run(&args, arena) == -9);
     return 0;
 }
 
@@ -76,4 +93,4 @@ static int counts_check(void) {
     return 0;
 }
 
-int main(void) { return words_check() || sums_check() || groups_check() || chain_check() || counts_check(); }
+int main(void) { return words_check() || bytes_check() || sums_check() || groups_check() || chain_check() || counts_check(); }
