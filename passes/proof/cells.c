@@ -31,6 +31,7 @@ typedef struct {
     VEC(int) writer;             /* nodes, ascending */
     bool packet;
     bool meets;                  /* accesses of the node are compared with each other even where they may not meet */
+    bool writes;                 /* the node certainly writes some place */
 } Cells;
 
 /* ---- cutting a tensor ---- */
@@ -204,7 +205,9 @@ static bool visit_rank(Cells *c, const Event *e, int rank) {
 }
 
 /* Nothing of the node's own has to be compared with it. */
-static bool is_apart(const Cells *c, const Event *e) { return !c->meets && (e->kind == EVENT_READ || !certain(e)); }
+static bool is_apart(const Cells *c, const Event *e) {
+    return !c->meets && (!certain(e) || (e->kind == EVENT_READ && !c->writes));
+}
 
 /* Launches order all accesses of other nodes. A read behind a wait for all of each writer needs no look at its cells. */
 static bool is_clear(Cells *c, const Event *e) {
@@ -250,27 +253,28 @@ static void node_end(Cells *c) {
     c->touched.n = 0;
 }
 
-/* Of the node whose accesses begin there. */
-static bool node_meets(const Run *r, const Accesses *list, int at) {
+/* What is true of all accesses of the node whose first one is there. */
+static void node_begin(Cells *c, const Accesses *list, int at) {
+    const Run *r = c->run;
     const int node = r->task.p[r->event.p[list->p[at]].task].node;
+    c->node = node;
+    c->meets = c->writes = false;
     for (int i = at; i < list->n; i++) {
         const Event *e = &r->event.p[list->p[i]];
-        if (r->task.p[e->task].node != node) return false;
-        if (always_compared(r, e)) return true;
+        if (r->task.p[e->task].node != node) return;
+        c->meets = c->meets || always_compared(r, e);
+        c->writes = c->writes || (e->kind == EVENT_WRITE && certain(e));
     }
-    return false;
 }
 
 static bool tensor_visit(Cells *c, const Accesses *list) {
     const Run *r = c->run;
     for (int i = 0; i < list->n; i++) {
         const Event *e = &r->event.p[list->p[i]];
-        int node = r->task.p[e->task].node;
-        if (node != c->node) {
+        if (r->task.p[e->task].node != c->node) {
             node_end(c);
-            c->meets = node_meets(r, list, i);
+            node_begin(c, list, i);
         }
-        c->node = node;
         if (!access_visit(c, e)) return false;
     }
     return true;

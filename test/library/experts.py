@@ -3,14 +3,14 @@ import numpy as np
 
 from library import normal, random, run
 
-N, D, E, F, P = 45, 20, 6, 70, 90
+N, D, E, F, P, Q = 45, 20, 6, 70, 90, 600  # Q: a block of pairs has three
 
-ids = random.choice([0, 1, 1, 1, 3, 5], P).astype(np.int32)
-order = np.argsort(ids, kind="stable")
-place = np.empty(P, np.int32)
-place[order] = np.arange(P)
-run("order", {"ids": ids}, {"s": np.searchsorted(np.sort(ids), np.arange(E + 1)).astype(np.int32), "p": place,
-                            "r": (order // 2).astype(np.int32)})
+many = random.choice([0, 1, 1, 1, 3, 5], Q).astype(np.int32)
+order = np.argsort(many, kind="stable")
+place = np.empty(Q, np.int32)
+place[order] = np.arange(Q)
+run("order", {"ids": many}, {"s": np.searchsorted(np.sort(many), np.arange(E + 1)).astype(np.int32), "p": place,
+                             "r": (order // 2).astype(np.int32)})
 
 
 def mixture(x, gate, w1, w2, k):
@@ -46,4 +46,5 @@ for cuts in [[0, 0, 33, 33, 89], [90, 90, 90, 90, 90], [1, 2, 3, 70, 71]]:
         {"h": h, "y": y, "z": np.einsum("pf,pfd->pd", h, across[group])}, 1e-3)
 
 x, w = normal(P, D), normal(E, F, D)
+ids = many[:P]
 run("starts", {"ids": ids, "x": x, "w": w}, {"y": np.einsum("pd,pfd->pf", x, w[np.sort(ids)])})
