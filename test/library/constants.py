@@ -8,80 +8,13 @@ import itertools
 import math
 import os
 import re
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
 
 import philox
-
-TILEC, LIBRARY, FOLDER = sys.argv[1:4]
-random = np.random.default_rng(7)
-covered = set()
-
-
-def normal(*shape):
-    return random.standard_normal(shape).astype(np.float32)
-
-
-def integers(low, high, *shape, dtype=np.int32):
-    return random.integers(low, high, shape).astype(dtype)
-
-
-NAMES = {np.dtype(np.float32): "f32", np.dtype(np.int64): "i64", np.dtype(np.int32): "i32", np.dtype(np.int8): "i8"}
-
-
-def type_of(value):
-    return f"{NAMES[value.dtype]}[{', '.join(map(str, value.shape))}]"
-
-
-def source_of(name, inputs, calls):
-    """The text of a program `name` with a result r<i> for each call."""
-    head = ", ".join(f"{key}: {type_of(value)}" for key, value in inputs.items())
-    results = ", ".join(f"r{i}: {type_of(want)}" for i, (_, want) in enumerate(calls))
-    body = "".join(f"  r{i} = {call};\n" for i, (call, _) in enumerate(calls))
-    return f"program {name}({head}) -> ({results}) {{\n{body}}}\n"
-
-
-def compare(what, got, want, tolerance):
-    if want.dtype.kind in "iu":
-        assert np.array_equal(got, want), f"{what}: {np.count_nonzero(got != want)} of {want.size} differ"
-    elif want.size:
-        finite = np.isfinite(want)
-        assert np.array_equal(got[~finite], want[~finite]), f"{what}: infinite elements differ"
-        error, bound = np.abs(got[finite] - want[finite]).max(initial=0), tolerance * np.abs(want[finite]).max(initial=1e-30)
-        assert error <= bound, f"{what}: largest error {error:.3g}, bound {bound:.3g}"
-
-
-def path_of(name):
-    return os.path.join(FOLDER, name)
-
-
-def group(name, inputs, calls, tolerance=1e-5, results=None):
-    """Runs all calls; calls: [(text, expected)]. `results` selects one result of calls that give several."""
-    with open(path_of(f"{name}.tile"), "w") as f:
-        f.write(source_of(name, inputs, calls) if results is None else results)
-    words = []
-    for key, value in inputs.items():
-        np.save(path_of(f"{name}.{key}.npy"), value)
-        words += ["--in", f"{key}={path_of(f'{name}.{key}.npy')}"]
-    for i in range(len(calls)):
-        words += ["--out", f"r{i}={path_of(f'{name}.r{i}.npy')}"]
-    for target in "host", "interp":
-        done = subprocess.run([TILEC, "run", path_of(f"{name}.tile"), f"--target={target}", *words], capture_output=True, text=True)
-        assert done.returncode == 0, f"{name} on {target}: {done.stdout}{done.stderr}"
-        for i, (call, want) in enumerate(calls):
-            compare(f"{target}: {call}", np.load(path_of(f"{name}.r{i}.npy")), want, tolerance)
-    covered.update(re.findall(r"\w+(?=\()", " ".join(call for call, _ in calls)))
-
-
-def refused(call, result, inputs=""):
-    """The call is a compile error of its assertion."""
-    with open(path_of("refused.tile"), "w") as f:
-        f.write(f"program p({inputs}) -> (r: {result}) {{ r = {call}; }}\n")
-    done = subprocess.run([TILEC, "compile", path_of("refused.tile"), "--emit=ir"], capture_output=True, text=True)
-    assert done.returncode == 1 and "[assertion]" in done.stderr, f"{call}: not refused by its assertion\n{done.stderr}"
+from codes import codes_and_trees
+from groups import FOLDER, LIBRARY, covered, group, integers, normal, random, refused, single, type_of
 
 
 # ---- convolutions ----
@@ -101,10 +34,6 @@ def patches(x, kh, kw, stride, pad):
     x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     seen = np.lib.stride_tricks.sliding_window_view(x, (kh, kw), axis=(2, 3))[:, :, ::stride, ::stride]
     return seen.transpose(0, 2, 3, 1, 4, 5).reshape(-1, x.shape[1] * kh * kw)
-
-
-def single(x):
-    return np.asarray(x).astype(np.float32)
 
 
 def convolutions():
@@ -488,7 +417,7 @@ def constants_of(folder):
 
 def main():
     os.makedirs(FOLDER, exist_ok=True)
-    for part in convolutions, attentions, gradients, scans, rows, positions, largest, numbers, experts, sparse, alignments:
+    for part in convolutions, attentions, gradients, scans, rows, positions, largest, numbers, experts, sparse, alignments, codes_and_trees:
         part()
     missing = constants_of(LIBRARY) - covered
     assert not missing, f"constants that nothing here tries: {sorted(missing)}"
