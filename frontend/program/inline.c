@@ -232,19 +232,31 @@ static bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc,
     return inline_call(&x, d, out);
 }
 
+static Expr *extent_part(Prog *c, ExprKind kind, Loc loc) {
+    Expr *e = ARENA_NEW(c->arena, Expr);
+    *e = (Expr){.kind = kind, .loc = loc};
+    return e;
+}
+
+/* 8, S or S + 8. */
+static Expr *extent_expr(Prog *c, Size s, Loc loc) {
+    Expr *number = extent_part(c, EXPR_INT, loc);
+    number->i = s.c;
+    if (s.sym < 0) return number;
+    Expr *name = extent_part(c, EXPR_NAME, loc);
+    name->name = name_of(c->m->names, c->m->symbol.p[s.sym].name);
+    if (!s.c) return name;
+    Expr *sum = extent_part(c, EXPR_BINARY, loc);
+    sum->op = AST_ADD;
+    sum->lhs = name;
+    sum->rhs = number;
+    return sum;
+}
+
 /* The extents of a format's tensor, as `as` would list them. */
 static Expr *extents_list(Prog *c, const Tensor *t, Loc loc) {
-    Expr *list = ARENA_NEW(c->arena, Expr);
-    *list = (Expr){.kind = EXPR_LIST, .loc = loc};
-    for (int d = 0; d < t->ndim; d++) {
-        Expr *e = ARENA_NEW(c->arena, Expr);
-        *e = (Expr){.kind = EXPR_INT, .loc = loc, .i = t->dim[d].c};
-        if (t->dim[d].sym >= 0) {
-            e->kind = EXPR_NAME;
-            e->name = name_of(c->m->names, c->m->symbol.p[t->dim[d].sym].name);
-        }
-        vec_push(c->arena, &list->args, e);
-    }
+    Expr *list = extent_part(c, EXPR_LIST, loc);
+    for (int d = 0; d < t->ndim; d++) vec_push(c->arena, &list->args, extent_expr(c, t->dim[d], loc));
     return list;
 }
 
