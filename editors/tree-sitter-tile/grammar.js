@@ -32,7 +32,7 @@ module.exports = grammar({
     _signature: $ => seq(field('name', $._name), field('takes', $.parameters), '->', field('gives', $.parameters)),
     parameters: $ => seq('(', optional(list($.parameter)), ')'),
     parameter: $ => seq(repeat($.mode), field('name', $._name), ':', field('type', $.type),
-      optional(choice(seq('in', $._expression, '..', $._expression), seq('=', $._expression)))),
+      optional(choice(seq('in', $._bounds), seq('=', $._expression)))),
     mode: $ => choice('const', 'unique', 'ascending', 'state', 'inout'),
 
     type: $ => seq($._shaped, optional(seq('as', field('format', $._name), $.arguments))),
@@ -53,7 +53,8 @@ module.exports = grammar({
     if: $ => seq('if', $._expression, $.block, optional(seq('else', choice($.block, $.if)))),
 
     range: $ => seq(field('name', $._name), optional(seq(':', choice($._size, seq('fixed', choice($.number, $.identifier))))),
-      optional(seq('of', field('of', $._expression))), optional(seq('in', $._expression, optional(seq('..', $._expression))))),
+      optional(seq('of', field('of', $._expression))), optional(seq('in', choice($._expression, $._bounds)))),
+    _bounds: $ => choice(seq($._expression, '..', $._expression), seq(alias($._from, $.number), $._expression)),
     _size: $ => choice($._expression, '*', 'auto'),
 
     _value: $ => choice($._expression, $.choose),
@@ -78,7 +79,8 @@ module.exports = grammar({
     _label: $ => choice($._name, alias('merge', $.identifier), alias('in', $.identifier)),
     constant: $ => choice('inf', 'true', 'false'),
     identifier: $ => /[A-Za-z_][A-Za-z_0-9]*/,
-    // The dot of 0..n is no part of the number.
+    // A number may end with its dot: 0..n begins with a word of its own, which would else be 0. and a member.
+    _from: $ => token(/[0-9]+\.\./),
     number: $ => token(choice(/[0-9][A-Za-z_0-9]*/, /[0-9]+\.[A-Za-z_0-9]*/, /[0-9]+(\.[0-9]*)?[eE][+-][A-Za-z_0-9]*/)),
     string: $ => /"[^"\n]*"/,
     comment: $ => token(choice(/\/\/[^\n]*/, /\/\*[^*]*\*+([^/*][^*]*\*+)*\//)),
