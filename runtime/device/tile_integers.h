@@ -98,10 +98,11 @@ TILE_INLINE void tile_i8_rows(int m, int64_t n, int64_t k, const int8_t *x, int6
 /* m rows of x, n rows of w, both of k; rows are lx, lw, ly elements apart. */
 static __attribute__((noinline, unused)) void tile_dots_i8(int64_t m, int64_t n, int64_t k, const int8_t *x, int64_t lx,
                                                            const int8_t *w, int64_t lw, int32_t *y, int64_t ly) {
-    int64_t i = 0;
-    for (; i + TILE_I8_ROWS <= m; i += TILE_I8_ROWS)
+    const int64_t whole = m - m % TILE_I8_ROWS; /* as in tile_i8_rows */
+    for (int64_t i = 0; i < whole; i += TILE_I8_ROWS)
         tile_i8_rows(TILE_I8_ROWS, n, k, x + i * lx, lx, w, lw, y + i * ly, ly);
-    for (; TILE_I8_ROWS > 1 && i < m; i++) tile_i8_rows(1, n, k, x + i * lx, lx, w, lw, y + i * ly, ly);
+    for (int64_t i = whole; i < whole + m % TILE_I8_ROWS; i++)
+        tile_i8_rows(1, n, k, x + i * lx, lx, w, lw, y + i * ly, ly);
 }
 
 #endif

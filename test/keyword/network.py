@@ -14,7 +14,9 @@ def script(name, *words):
 
 def scores(program, x, weights):
     words = [f"--program={program}", "-D", f"N={SOUNDS}", "--in", f"x={x}", "--in", f"w={weights}", "--out", f"score={FOLDER}/score.npy"]
-    subprocess.run([TILEC, "run", f"{EXAMPLE}/keyword.tile", *words], check=True)
+    done = subprocess.run([TILEC, "run", f"{EXAMPLE}/keyword.tile", *words], stderr=subprocess.PIPE, text=True, check=True)
+    if done.stderr:  # neither tilec nor the compiler behind it warns
+        sys.exit(done.stderr)
     return np.load(f"{FOLDER}/score.npy")
 
 
