@@ -151,7 +151,7 @@ void hip_load(Fn *, const Op *);
 void hip_load_tile(Fn *, const Op *, const Tile *to);
 void hip_first_tiles(Fn *, const Op *loop); /* pipeline_loads.c */
 void hip_next_tiles(Fn *, const Op *);
-const char *hip_unrolled(Fn *, const Op *loop); /* unroll.c: the line in front of a loop that is written out; NULL: it is none */
+const char *hip_unrolled(Fn *, const Op *loop); /* unroll.c: the line in front of a loop that is written out, or never; NULL: as compilers like */
 void hip_store(Fn *, const Op *);
 void hip_print(Fn *, const Op *);
 bool hip_run_is_multiple(Fn *, const Op *, int range, int64_t of); /* likewise where its tiles begin */
