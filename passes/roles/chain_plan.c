@@ -74,11 +74,18 @@ static int words_carried(const Slice *s, const Op *loop, const TilePlan *t) {
     return words;
 }
 
-/* In the same registers, also where something is done to them between. */
-static bool adds_to_product(const Op *dot) {
-    const Op *before = dot->arg.n > 2 ? dot->arg.p[2]->def : NULL;
-    return before && before->kind != OP_BROADCAST && before->kind != OP_CONST;
+/* A product, or what is made of one element by element: the same registers. */
+static bool is_of_product(const Value *v, int depth) {
+    enum { DEEP = 16 /* operations */ };
+    const Op *d = v->def;
+    if (!d || d->kind == OP_DOT) return true;
+    for (int i = 0; i < d->arg.n && depth < DEEP && op_is_elementwise(d); i++)
+        if (d->arg.p[i]->type.nrange == 2 && is_of_product(d->arg.p[i], depth + 1)) return true;
+    return false;
 }
+
+/* What is loaded to begin with, as a bias, has registers as a product has. */
+static bool adds_to_product(const Op *dot) { return dot->arg.n > 2 && is_of_product(dot->arg.p[2], 0); }
 
 /* The loop sums up results of the type. */
 static bool is_carried(const Op *loop, Type t) {
