@@ -150,7 +150,7 @@ static Order order_or_row_major(const RolesWriter *w, const Raster *r) {
 
 static OrderTiles order_tiles(RolesWriter *w, Fn *f) {
     static const char *const taken[] = {"all", "task", "number", "group"};
-    OrderTiles t = {.n = w->k->ngrid, .type = "unsigned", .alone = true};
+    OrderTiles t = {.n = w->k->ngrid, .type = "int", .alone = true, .counted_late = true};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     for (int i = 0; i < t.n; i++) {
         t.tiles[i] = hip_role_counts(w, i) ? tiles_text(w, f, i) : cexpr_number(f, 1);
@@ -164,7 +164,7 @@ static void digits_place(RolesWriter *w, const Raster *r) {
     Hip hip;
     Fn f = hip_role_fn(w, &hip);
     const OrderTiles t = order_tiles(w, &f);
-    fn_constant_of(&f, "unsigned", "group", "number"); /* nothing is below 0, so that quotients are shifts */
+    fn_constant_of(&f, "int", "group", "number");
     order_write(&f, &o, &t, "group");
     for (int i = 0; i < r->n; i++) {
         const int range = r->range[i];

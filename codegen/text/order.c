@@ -78,8 +78,9 @@ static const CExpr *band_height(OrderWriter *w, const OrderDigit *d, const char 
     const CExpr *left = w->left[d->range];
     int64_t n;
     if (cexpr_is_multiple(left, d->band)) return cexpr_number(f, d->band);
-    if (cexpr_const(left, &n) && n < d->band) return left;
-    if (cexpr_const(left, &n) && !w->band_of) {
+    const bool single = cexpr_const(left, &n) && n < d->band;
+    if (single && !w->tiles->counted_late) return left;
+    if (cexpr_const(left, &n) && !w->band_of && !single) {
         w->band_of = 1 + d->range, w->whole = d->band, w->rest = n % d->band;
         w->is_whole = c_name(&f->names, fn_text(f, "%s_whole", name));
         fn_constant_of(f, "bool", w->is_whole, fn_text(f, "%s < %" PRId64, band, n / d->band));

@@ -14,6 +14,7 @@ typedef struct {
     const char *name[MAX_RANGES];   /* of the constant that becomes the number of a tile; NULL: of a range with one tile */
     const char *type;               /* of constants; NULL: int64_t */
     bool alone;                     /* the text knows no function of the device library */
+    bool counted_late;              /* the height of a band is counted by the run, also where it is known (bench/gpu/log.md) */
 } OrderTiles;
 void order_write(Fn *, const Order *, const OrderTiles *, const char *task);
 /* The way back: the number of the task with the tiles that .name say. */

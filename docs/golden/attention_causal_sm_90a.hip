@@ -60,15 +60,15 @@ TILE_FN attention_all attention_begin(const attention_causal_call call, const ch
 TILE_FN attention_task attention_place(const attention_all *all, int number) {
     attention_task task = {};
     task.number = number;
-    const unsigned group = number;
-    const unsigned bi = 0;
-    const unsigned hi_band = group / 128;
-    const unsigned hi_first = hi_band * 4;
-    const unsigned task_2 = group % 128;
-    const unsigned i_digit = task_2 / 4;
-    const unsigned i = 32 - 1 - i_digit;
-    const unsigned hi_digit = task_2 % 4;
-    const unsigned hi = hi_first + hi_digit;
+    const int group = number;
+    const int bi = 0;
+    const int hi_band = group / 128;
+    const int hi_first = hi_band * 4;
+    const int task_2 = group % 128;
+    const int i_digit = task_2 / 4;
+    const int i = 32 - 1 - i_digit;
+    const int hi_digit = task_2 % 4;
+    const int hi = hi_first + hi_digit;
     task.bi = bi;
     task.hi = hi;
     task.i = i;

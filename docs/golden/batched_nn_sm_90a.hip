@@ -54,15 +54,15 @@ TILE_FN products_all products_begin(const batched_nn_call call, const char *lds)
 TILE_FN products_task products_place(const products_all *all, int number) {
     products_task task = {};
     task.number = number;
-    const unsigned group = number;
-    const unsigned x = group / 64;
-    const unsigned task_2 = group % 64;
-    const unsigned i_band = task_2 / 32;
-    const unsigned i_first = i_band * 4;
-    const unsigned task_3 = task_2 % 32;
-    const unsigned j = task_3 / 4;
-    const unsigned i_digit = task_3 % 4;
-    const unsigned i = i_first + i_digit;
+    const int group = number;
+    const int x = group / 64;
+    const int task_2 = group % 64;
+    const int i_band = task_2 / 32;
+    const int i_first = i_band * 4;
+    const int task_3 = task_2 % 32;
+    const int j = task_3 / 4;
+    const int i_digit = task_3 % 4;
+    const int i = i_first + i_digit;
     task.x = x;
     task.i = 2 * i + all->rank;
     task.j = j;

@@ -53,13 +53,13 @@ TILE_FN matmul_all matmul_begin(const gemm_nn_call call, const char *lds) {
 TILE_FN matmul_task matmul_place(const matmul_all *all, int number) {
     matmul_task task = {};
     task.number = number;
-    const unsigned group = number;
-    const unsigned i_band = group / 64;
-    const unsigned i_first = i_band * 4;
-    const unsigned task_2 = group % 64;
-    const unsigned j = task_2 / 4;
-    const unsigned i_digit = task_2 % 4;
-    const unsigned i = i_first + i_digit;
+    const int group = number;
+    const int i_band = group / 64;
+    const int i_first = i_band * 4;
+    const int task_2 = group % 64;
+    const int j = task_2 / 4;
+    const int i_digit = task_2 % 4;
+    const int i = i_first + i_digit;
     task.i = 2 * i + all->rank;
     task.j = j;
     return task;
