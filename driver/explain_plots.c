@@ -68,7 +68,7 @@ static double intensity_of(const json_t *node) { return data_number(node, "flop"
 static double speed_of(const json_t *node) { return data_number(node, "flop") / data_number(node, "us") * 1e6; }
 static bool on_plot(const json_t *node) { return data_number(node, "flop") > 0 && data_number(node, "us") > 0 && data_number(node, "bytes") > 0; }
 
-/* What the axes have to reach; false: no kernel is shown. */
+/* Finds the largest values that the axes have to reach; false: no kernel is shown. */
 static bool plot_fit(Plot *p, const json_t *nodes) {
     bool any = false;
     p->x = 1, p->x2 = 10 * p->products / p->memory, p->y = p->y2 = p->products;

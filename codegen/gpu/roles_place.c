@@ -192,7 +192,7 @@ void hip_role_place(RolesWriter *w) {
     diag_error(w->g->m->diags, w->k->loc, "unsupported", "not supported yet by %s: this order of tasks", w->back.who);
 }
 
-/* Of orders in which ranks and edges have no part. */
+/* The way back from a task's tiles to its number, for orders in which ranks and edges have no part. */
 void hip_role_number(RolesWriter *w) {
     const Raster r = raster_of(w);
     const Order o = order_or_row_major(w, &r);

@@ -29,7 +29,7 @@ static int64_t light_turns(Fn *f, const Op *loop, bool *nested) {
     return (to - from) * within;
 }
 
-/* Whether the loop is around one of a single turn, which has products. */
+/* The loop is around one of a single turn, which has products. */
 static bool has_single_steps(Fn *f, const Op *loop) {
     int64_t from, to;
     for (const Op *op = loop->region[0]->first; op; op = op->next)

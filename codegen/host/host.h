@@ -11,7 +11,7 @@ extern const Backend c_backend;
 
 /* false after an error */
 bool memory_make(Arena *, const Module *, const Program *, Memory *);
-/* The same where nodes run one after the other: temporaries share memory where their lives do not overlap. */
+/* Memory of a program whose nodes run one after the other: temporaries share places where their lives do not overlap. */
 bool memory_make_alone(Arena *, const Module *, const Program *, Memory *);
 /* Appends the function of a node's kernel; name: its own, unique in the file; fields: share.h. */
 bool kernel_emit(Text *to, Memory *, Arena *, const Module *, const Program *, const Node *, const char *name,

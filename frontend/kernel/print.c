@@ -58,7 +58,7 @@ static Value *from_origin(Kern *c, Value *at, int range) {
     return of.axis < 0 ? at : build_binary(&c->b, OP_ADD, at, build_size(&c->b, OP_ORIGIN, of));
 }
 
-/* Of a range that the tile does not have, where the range's own tile begins. */
+/* A range that the tile does not have counts from where the range's own tile begins. */
 static bool range_place(Record *r, int range) {
     Kern *c = r->c;
     const Range *of = &c->b.k->range.p[range];

@@ -267,7 +267,7 @@ static const Variable *stored_argument(Prog *c, const Expr *e, const ParamDecl *
     return w && w->format ? w : NULL;
 }
 
-/* What it stands for binds the parameter's extents; the head of this call has the format's tensors in its place. */
+/* The tensor that a format stands for binds the parameter's extents; the call's head has the format's tensors in its place. */
 static void stored_add(Inline *x, const Expr *e, const Variable *w, ParamDecl *p) {
     Prog *c = x->c;
     ActualArg a = {.loc = e->loc, .elem = w->stands->elem, .ndim = w->stands->ndim};
